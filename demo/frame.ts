@@ -47,7 +47,7 @@ export const PAGES: readonly Page[] = [
   {
     file: "heads.html",
     name: "Heads",
-    about: "One head must average, two can split; the multiplication in steps; heads that share.",
+    about: "One head must average, two can split, two layers can decide; heads that share.",
   },
   {
     file: "order.html",

@@ -4,8 +4,8 @@ import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
 import type { HeadsScene } from "./scene.js";
 import { WIDTH } from "./state.js";
 
-export function heedCode({ chosen, state, words }: HeadsScene): string {
-  const { heads, scale, headWidth } = chosen.walk;
+export function heedCode({ walk, state, words }: HeadsScene): string {
+  const { heads, scale, headWidth } = walk;
   const [q, k, v] = (["q", "k", "v"] as const).map((role) =>
     heedTensor(
       role,
@@ -36,8 +36,8 @@ heed.dispose();
 `;
 }
 
-export function torchCode({ chosen, state, words }: HeadsScene): string {
-  const { heads, scale, headWidth } = chosen.walk;
+export function torchCode({ walk, state, words }: HeadsScene): string {
+  const { heads, scale, headWidth } = walk;
   const [q, k, v] = (["q", "k", "v"] as const).map((role) =>
     torchTensor(
       role,

@@ -2,84 +2,51 @@
 
 import { at } from "../../src/model/matrix.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
-import { type Explanation, products } from "../../src/ui/explanation.js";
+import { type Explanation, products, softened } from "../../src/ui/explanation.js";
+import { exact } from "../../src/ui/numbers.js";
+import { HEADS, IT, KEY_WIDTH, keysOf, PROPERTIES, valuesOf } from "../00-thread/toy.js";
 import { explain as explainInHead } from "../04-matrix-walk/explain.js";
-import type { MatrixName } from "../04-matrix-walk/spots.js";
-import type { HeadsScene, Pass } from "./scene.js";
-import { nameOf, rowOf, type Spot } from "./views.js";
+import type { Spot as WalkSpot } from "../04-matrix-walk/spots.js";
+import type { Layers } from "./layers.js";
+import { type HeadsScene, headOf } from "./scene.js";
+import { isOfLayers, type LayerKind, rowOfLayer, type Spot } from "./views.js";
 
-export function explain(scene: HeadsScene, spot: Spot): Explanation | undefined {
-  const told = tell(scene, spot);
+export function explain(scene: HeadsScene, layers: Layers, { kind, head, row, col }: Spot): Explanation | undefined {
+  const told = isOfLayers(kind)
+    ? explainLayer(layers, kind, col)
+    : kind === "Wo"
+      ? explainMix(scene, row, col)
+      : kind === "Y"
+        ? explainMixed(scene, row, col)
+        : inHead(scene, head, { name: kind, row, col });
   if (told === undefined || Number.isNaN(told.result)) return undefined;
-  return { ...told, lights: [{ name: nameOf(spot.kind, spot.head), row: spot.row, col: spot.col }] };
+  return { ...told, lights: [{ name: `${kind}-${head}`, row, col }] };
 }
 
-function tell(scene: HeadsScene, { kind, head, row, col }: Spot): Explanation | undefined {
-  const { chosen, it, one, two, state } = scene;
-  switch (kind) {
-    case "shares": {
-      const own = rowOf(scene, row);
-      return inHead(own.pass, own.head, "A", it, col);
-    }
-    case "taken": {
-      const pass = row === 0 ? one : two;
-      return inHead(pass, Math.floor(col / pass.walk.headWidth), "O", it, col % pass.walk.headWidth);
-    }
-    case "X":
-      return readOnly(inHead(chosen, 0, "X", row, col));
-    case "W":
-      return readOnly(inHead(chosen, head, state.role === "q" ? "Wq" : state.role === "k" ? "Wk" : "Wv", row, col));
-    case "q":
-      return inHead(chosen, head, "Q", row, col);
-    case "k":
-      return inHead(chosen, head, "K", row, col);
-    case "v":
-      return inHead(chosen, head, "V", row, col);
-    case "A":
-    case "O":
-      return inHead(chosen, head, kind, row, col);
-    case "Wo":
-      return explainMix(scene, row, col);
-    case "Y":
-      return explainMixed(scene, row, col);
-  }
-}
-
-function inHead(pass: Pass, index: number, name: MatrixName, row: number, col: number): Explanation | undefined {
-  const head = pass.walk.heads[index];
-  if (head === undefined) return undefined;
-  const several = pass.walk.heads.length > 1;
-  const told = explainInHead(
-    { walk: pass.walk, state: pass.state, head, kernel: pass.kernel?.heads[index] },
-    { name, row, col },
-  );
-  if (told === undefined || !several || name === "X") return told;
-  return { ...told, subject: `head ${index + 1}: ${told.subject}` };
-}
-
-/** The words' vectors are changed in the matrix walk, not here. */
-function readOnly(told: Explanation | undefined): Explanation | undefined {
+/** The words' vectors and the projections are changed in the matrix walk, not here. */
+function inHead(scene: HeadsScene, index: number, spot: WalkSpot): Explanation | undefined {
+  const own = headOf(scene, index);
+  const told = own === undefined ? undefined : explainInHead(own, spot);
   if (told === undefined) return undefined;
   const { editable: _, ...rest } = told;
-  return { ...rest, sentence: told.sentence.replace(" Drag or type to change it.", "") };
+  const of = scene.walk.heads.length > 1 && spot.name !== "X" ? `head ${index + 1}: ` : "";
+  const sentence = told.sentence.replace(" Drag or type to change it.", "");
+  return { ...rest, sentence, subject: of + told.subject };
 }
 
-function explainMix({ state, chosen }: HeadsScene, row: number, col: number): Explanation {
-  const head = Math.floor(row / chosen.walk.headWidth) + 1;
+function explainMix({ state, walk }: HeadsScene, row: number, col: number): Explanation {
+  const head = Math.floor(row / walk.headWidth) + 1;
   return {
     subject: `WO [${FEATURES[row]}, ${FEATURES[col]}]`,
     sentence: `How much of “${FEATURES[row]}”, from head ${head}, goes into “${FEATURES[col]}”. Chosen by hand; change it.`,
-    head: [],
-    terms: [],
-    last: "",
     result: at(state.mix, row, col),
     lights: [],
     editable: true,
   };
 }
 
-function explainMixed({ state, joined, mixed, words, chosen }: HeadsScene, row: number, col: number): Explanation {
-  const { headWidth, heads } = chosen.walk;
+function explainMixed({ state, joined, mixed, words, walk }: HeadsScene, row: number, col: number): Explanation {
+  const { headWidth, heads } = walk;
   const labels = FEATURES.slice(0, joined.cols).map((name, index) =>
     heads.length > 1 ? `${Math.floor(index / headWidth) + 1} ${name}` : name,
   );
@@ -95,4 +62,46 @@ function explainMixed({ state, joined, mixed, words, chosen }: HeadsScene, row: 
     result: at(mixed, row, col),
     lights: [],
   };
+}
+
+function explainLayer(layers: Layers, kind: LayerKind, col: number): Explanation {
+  const { title, layer, about, numbers, labels } = rowOfLayer(layers, kind);
+  const { x, head, row } = layer;
+  const subject = `${about} [${labels[col]}]`;
+  if (title === "A") return softened(row.scores, layers.words, { subject, at: col });
+  const keys = PROPERTIES.slice(0, KEY_WIDTH);
+  const result = numbers[col] ?? Number.NaN;
+  const isScore = title === "S";
+  const [sentence, product] =
+    title === "Q"
+      ? [
+          "The vector of “it”, with what came before added, times a column of WQ.",
+          products(
+            PROPERTIES,
+            (i) => at(x, IT, i),
+            (i) => at(HEADS[head], i, col),
+            ["", "x", "WQ"],
+          ),
+        ]
+      : isScore
+        ? [
+            "Query times key, over √4.",
+            products(
+              keys,
+              (i) => row.query[i] ?? 0,
+              (i) => at(keysOf(x), col, i),
+              ["", "q", "k"],
+            ),
+          ]
+        : [
+            "The sum of the values, each times its attention weight.",
+            products(
+              layers.words,
+              (key) => row.weights[key] ?? 0,
+              (key) => at(valuesOf(x), key, col),
+              ["", "weight", "v"],
+            ),
+          ];
+  const last = isScore ? `${product.last}; / √4 = ${exact(result)}` : product.last;
+  return { subject, sentence, ...product, last, result, lights: [] };
 }

@@ -1,77 +1,85 @@
-// Room 6, heads: one against two, the multiplication step by step, and heads that share.
+// Room 6, heads: columns that part into heads, two layers that decide, and heads that share.
 
-import { HeedMatrix } from "heed/viz";
-import type { Cell } from "../../src/model/cell.js";
-import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
+import type { KernelAnswer } from "../../src/engine/walk-call.js";
+import { rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
-import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
-import { handle, type MatrixHandlers, shows } from "../../src/ui/matrix-handlers.js";
-import { percent } from "../../src/ui/numbers.js";
-import { byChoice, toldAsShown, turned, turnedLight, turningHandlers, worded } from "../../src/ui/orientation.js";
-import { picture } from "../../src/ui/picture.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { byChoice, toldAsShown } from "../../src/ui/orientation.js";
+import { drawer, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
+import { ENDINGS, type Ending } from "../00-thread/toy.js";
 import { heedCode, torchCode } from "./code.js";
-import { CountsPicture } from "./counts-picture.js";
+import { countsPicture } from "./counts-picture.js";
 import { explain } from "./explain.js";
-import { Multiplication, partsOf } from "./multiplication.js";
-import { type HeadsScene, passesOf } from "./scene.js";
-import type { HeadsStore, Reason } from "./state.js";
-import { nameOf, viewOf } from "./views.js";
+import { LAYER_STEPS, layersOf, layersText, twoLayers } from "./layers.js";
+import { ribbons, STEP_NAMES, textOf } from "./ribbons.js";
+import type { HeadsScene } from "./scene.js";
+import { HEADS, type HeadsStore, STEPS } from "./state.js";
+import { LAYER_LINES, LINES, partsOf, viewOf } from "./views.js";
+
+const named = <T extends string>(values: readonly T[]) => values.map((value) => ({ value, text: value }));
 
 export class HeadsRoom {
   readonly #store: HeadsStore;
   #scene: HeadsScene;
-  readonly #shares = new HeedMatrix();
-  readonly #taken = new HeedMatrix();
-  readonly #pair = h("div", { class: "matrices" }, this.#shares, this.#taken);
+  #asker: number;
+  /** Where the board is, or is going. */
+  #place = 0;
+  readonly #matrices = new NamedMatrices([...LINES, ...LAYER_LINES].flat(), () => this.#isTurned);
   readonly #teller = new Teller({
     keeper: () => this.#store,
-    first: () => ({ name: nameOf("shares"), row: 0, col: this.#scene.words.indexOf("animal") }),
-    explain: (cell) => this.#explain(cell),
-    light: (lights) => this.#light(lights),
+    first: () => ({ name: "A-0", row: this.#scene.it, col: this.#scene.words.indexOf("animal") }),
+    explain: ({ name, row, col }) =>
+      toldAsShown(explain(this.#scene, this.#layers, { ...partsOf(name), row, col }), this.#isTurned),
+    light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
-  readonly #multiplication: Multiplication;
-  readonly #counts: CountsPicture;
-  readonly #split;
-  readonly #agreement = agreementLine();
-  readonly #reason = choice<Reason>(
-    "… because it was too",
-    [
-      { value: "tired", text: "tired" },
-      { value: "wide", text: "wide" },
-    ],
-    (reason) => this.#store.change({ reason }, "new"),
-  );
-
+  readonly #ribbons = new Board({
+    steps: STEPS.map((step) => STEP_NAMES[step]),
+    moved: (at) => this.#go(at),
+    picked: (name) => this.#pick(name),
+  });
+  readonly #two = new Board({
+    steps: LAYER_STEPS,
+    moved: (at) => this.#layersPicture.say(layersText(this.#layers, Math.round(at))),
+    picked: (name) => this.#pick(name),
+  });
+  readonly #numbers = this.#drawer(LINES);
+  readonly #layerNumbers = this.#drawer(LAYER_LINES);
+  readonly #heads = choice("Heads h", named(HEADS), (heads) => this.#store.change({ heads }, "new"));
+  readonly #reason = choice<Ending>("It was too", named(ENDINGS), (reason) => this.#store.change({ reason }, "new"));
   readonly #by = byChoice("word", (by) => this.#store.change({ by }));
+  readonly #headsPicture = picture({
+    name: "heads",
+    title: "One head must average, two can split",
+    body: [this.#ribbons.element],
+    controls: [this.#heads.element],
+    numbers: this.#numbers,
+    data: () => this.#data(),
+  });
+  readonly #layersPicture = picture({
+    name: "layers",
+    title: "Two layers decide",
+    body: [this.#two.element],
+    controls: [this.#reason.element],
+    numbers: this.#layerNumbers,
+    data: () => ({ words: this.#layers.words, layers: [this.#layers.first.row, this.#layers.second.row] }),
+  });
+  readonly #counts: ReturnType<typeof countsPicture>;
+  readonly #agreement = agreementLine();
 
   constructor(store: HeadsStore, root: HTMLElement, scene: HeadsScene) {
     this.#store = store;
     this.#scene = scene;
-    const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#teller.point({ name, row, col }, held),
-      leave: () => this.#teller.leave(),
-      edit: (name, row, col, values) => this.#edit(name, row, col, values),
-    };
-    const turning = turningHandlers(handlers, () => this.#isTurned);
-    handle(this.#shares, turning);
-    handle(this.#taken, turning);
-    this.#multiplication = new Multiplication(store, handlers);
-    this.#counts = new CountsPicture(store);
-    this.#split = picture({
-      name: "split",
-      title: "One head must average, two can split",
-      body: [this.#pair],
-      controls: [this.#reason.element],
-      data: () => this.#numbers(),
-    });
+    this.#asker = scene.it;
+    this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
+    this.#counts = countsPicture(store);
     furnish(root, {
       menu: [this.#by.element],
-      pictures: [this.#split.element, this.#multiplication.element, this.#counts.element],
+      pictures: [this.#headsPicture.element, this.#layersPicture.element, this.#counts.element],
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
@@ -79,85 +87,107 @@ export class HeadsRoom {
     });
   }
 
-  /** `answered`: the same scene with what the kernel gave. */
-  show(bare: HeadsScene, answered: HeadsScene | undefined): void {
-    atOnce(this.showing(bare, answered));
+  show(bare: HeadsScene, kernel: KernelAnswer | undefined): void {
+    atOnce(this.showing(bare, kernel));
   }
 
-  *showing(bare: HeadsScene, answered: HeadsScene | undefined): Generator<undefined> {
-    const scene = answered ?? bare;
+  *showing(bare: HeadsScene, kernel: KernelAnswer | undefined): Generator<undefined> {
+    const scene = { ...bare, kernel };
     this.#scene = scene;
-    this.#reason.show(scene.state.reason);
-    this.#by.show(scene.state.by);
-    this.#pair.classList.toggle("by-columns", this.#isTurned);
-    for (const [kind, matrix] of [
-      ["shares", this.#shares],
-      ["taken", this.#taken],
-    ] as const) {
-      const view = viewOf(kind, 0, scene);
-      matrix.show(this.#isTurned ? turned(view) : view);
-    }
-    const text = splitText(scene);
-    this.#split.say(this.#isTurned ? worded(text) : text);
+    const { state } = scene;
+    this.#heads.show(state.heads);
+    this.#reason.show(state.reason);
+    this.#by.show(state.by);
+    this.#paint();
     yield;
-    this.#multiplication.show(scene);
+    this.#showNumbers();
     yield;
-    this.#counts.show(scene.state);
+    this.#counts.show(state);
     yield;
-    this.#agreement.textContent = agreementOf(scene);
+    this.#agreement.textContent =
+      kernel === undefined
+        ? OWN_ARITHMETIC
+        : `Attention weights and the heads’ outputs come from the kernel. It and the arithmetic by hand ${agreement(kernel.difference)}.`;
     this.#teller.tell();
+  }
+
+  #paint(): void {
+    const [scene, layers] = [this.#scene, this.#layers];
+    const step = STEPS.indexOf(scene.state.step);
+    const isThere = Math.round(this.#place) === step;
+    if (!isThere) this.#place = step;
+    this.#ribbons.show((at, width) => ribbons(scene, this.#asker, at, width), isThere ? this.#ribbons.at : step);
+    this.#headsPicture.say(textOf(scene, this.#asker, scene.state.step));
+    this.#two.show((at, width) => twoLayers(layers, at, width));
+    this.#layersPicture.say(layersText(layers, Math.round(this.#two.at)));
+  }
+
+  get #layers() {
+    return layersOf(this.#store.state.reason);
   }
 
   get #isTurned(): boolean {
     return this.#store.state.by === "columns";
   }
 
-  #explain(cell: Cell): Explanation | undefined {
-    const [kind, head] = partsOf(cell.name);
-    const told = this.#shows(cell) ? explain(this.#scene, { kind, head, row: cell.row, col: cell.col }) : undefined;
-    return toldAsShown(told, this.#isTurned);
+  /** Matrices are drawn only where somebody looks. */
+  #drawer(lines: readonly (readonly string[])[]): HTMLDetailsElement {
+    const made = drawer("Numbers", ...lines.map((line) => this.#matrices.line(...line)));
+    made.classList.add("numbers");
+    made.addEventListener("toggle", () => {
+      this.#showNumbers();
+      this.#teller.tell();
+    });
+    return made;
   }
 
-  #shows(cell: Cell): boolean {
-    const own = [this.#shares, this.#taken].find(({ view }) => view?.name === cell.name);
-    return shows(own, cell, this.#isTurned) || this.#multiplication.shows(cell);
-  }
-
-  #light(lights: readonly NamedLight[]): void {
-    this.#multiplication.light(lights);
-    for (const matrix of [this.#shares, this.#taken]) {
-      const own = lights.filter(({ name }) => name === matrix.view?.name);
-      matrix.light(this.#isTurned ? own.map(turnedLight) : own);
+  #showNumbers(): void {
+    const layers = this.#layers;
+    for (const [{ open }, lines] of [
+      [this.#numbers, LINES],
+      [this.#layerNumbers, LAYER_LINES],
+    ] as const) {
+      if (open) this.#matrices.show((name) => viewOf(name, this.#scene, layers), lines.flat());
     }
   }
 
+  #go(at: number): void {
+    this.#place = at;
+    const step = STEPS[Math.round(at)];
+    if (step !== undefined && step !== this.#store.state.step) this.#store.change({ step });
+  }
+
+  /** A word asks from now on; of anything else the arithmetic is told. */
+  #pick(name: string): void {
+    const [matrix = "", row, col] = name.split(".");
+    if (matrix !== "word") {
+      this.#teller.point({ name: matrix, row: Number(row), col: Number(col) }, true);
+      return;
+    }
+    this.#asker = Number(row);
+    this.#paint();
+  }
+
   #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
-    if (partsOf(name)[0] !== "Wo") return;
-    const { mix } = this.#store.state;
-    this.#store.change({ mix: withBlock(mix, row, col, values) });
+    if (partsOf(name).kind !== "Wo") return;
+    this.#store.change({ mix: withBlock(this.#store.state.mix, row, col, values) });
   }
 
-  #numbers(): unknown {
-    const { words } = this.#scene;
-    const of = (kind: "shares" | "taken") => {
-      const { rowLabels, matrix } = viewOf(kind, 0, this.#scene);
-      const rows = rowsOf(matrix);
-      return Object.fromEntries(rowLabels.map((label, row) => [label, rows[row]]));
+  /** Of all steps, whichever is shown. */
+  #data(): unknown {
+    const { walk, words, state, mixed } = this.#scene;
+    return {
+      words,
+      X: rowsOf(walk.x),
+      heads: walk.heads.map(({ q, k, v, weights, output }) => ({
+        Q: rowsOf(q),
+        K: rowsOf(k),
+        V: rowsOf(v),
+        A: rowsOf(weights),
+        O: rowsOf(output),
+      })),
+      WO: rowsOf(state.mix),
+      Y: rowsOf(mixed),
     };
-    return { words, shares: of("shares"), taken: of("taken") };
   }
-}
-
-function splitText(scene: HeadsScene): string {
-  const shares = viewOf("shares", 0, scene).matrix;
-  const [animal, road] = [scene.words.indexOf("animal"), scene.words.indexOf("road")];
-  const share = (row: number, word: number): string => percent(at(shares, row, word));
-  return `With one head, “it” gives ${share(0, animal)} to the animal and ${share(0, road)} to the road: it takes in half a living thing and half a place, which is neither. With two heads, head 1 asks who (${share(1, animal)} animal) and head 2 asks where (${share(2, road)} road), so both readings arrive whole, in columns of their own. Which of them is meant, “${scene.state.reason}” decides later: a later layer can pick either. In an average, both have lost half.`;
-}
-
-function agreementOf(scene: HeadsScene): string {
-  const gaps = passesOf(scene).map(({ kernel }) => kernel?.difference);
-  if (gaps.some((gap) => gap === undefined)) return OWN_ARITHMETIC;
-  const most = Math.max(...gaps.map((gap) => gap ?? 0));
-  return `Shares and the heads’ outputs come from the kernel. It and the arithmetic by hand ${agreement(most)}.`;
 }

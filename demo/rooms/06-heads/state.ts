@@ -4,20 +4,17 @@ import { BY, type By, codecOf, matrix, number, oneOf } from "../../src/model/fie
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
+import { ENDINGS, type Ending } from "../00-thread/toy.js";
 
 export const WIDTH = 8;
 export const HEADS = ["1", "2", "4", "8"] as const;
 export const STEPS = ["project", "split", "attend", "join", "mix"] as const;
 export type Step = (typeof STEPS)[number];
-export type Role = "q" | "k" | "v";
-export type Reason = "tired" | "wide";
 
 export interface HeadsState {
-  readonly reason: Reason;
-  /** Of the multiplication that is shown. */
+  readonly reason: Ending;
   readonly heads: (typeof HEADS)[number];
   readonly step: Step;
-  readonly role: Role;
   readonly by: By;
   readonly mix: Matrix;
   /** Of the model whose parameters are counted. */
@@ -43,12 +40,11 @@ export const GIVEN_MIX: Matrix = fill(WIDTH, WIDTH, (row, col) => {
 export const GPT3 = { queryHeads: 96, kvHeads: 96, headWidth: 128, layers: 96 } as const;
 
 export const HEADS_STATE = codecOf<HeadsState>(
-  { reason: "tired", heads: "2", step: "project", role: "q", by: "rows", mix: GIVEN_MIX, ...GPT3 },
+  { reason: "tired", heads: "2", step: "project", by: "rows", mix: GIVEN_MIX, ...GPT3 },
   {
-    reason: oneOf("too", ["tired", "wide"]),
+    reason: oneOf("too", ENDINGS),
     heads: oneOf("h", HEADS),
     step: oneOf("step", STEPS),
-    role: oneOf("role", ["q", "k", "v"]),
     by: BY,
     mix: matrix("wo"),
     queryHeads: number("H", 1, 128),

@@ -1,14 +1,19 @@
-// The room's matrices: which there are, what they are called, how they are coloured. Pure; the room draws them.
+// The room's matrices: which there are, and how they are shown. Those of a head are shown as in the matrix walk. Pure.
 
 import type { MatrixView } from "heed/viz";
-import { at, columns, fill, largest, type Matrix } from "../../src/model/matrix.js";
-import { QUESTIONS } from "../../src/model/projections.js";
-import { FEATURES } from "../../src/model/vocabulary.js";
-import type { HeadsScene, Pass } from "./scene.js";
-import { WIDTH } from "./state.js";
+import { largest } from "../../src/model/matrix.js";
+import { KEY_WIDTH, PROPERTIES, VALUES } from "../00-thread/toy.js";
+import { viewOf as viewInHead } from "../04-matrix-walk/views.js";
+import { type Layers, rowMatrix } from "./layers.js";
+import { type HeadsScene, headOf } from "./scene.js";
+import { HEADS, type Step } from "./state.js";
 
-/** "shares" and "taken" are of "it" alone; the others belong to the multiplication, those of heads with the head's number. */
-export type Kind = "shares" | "taken" | "X" | "W" | "q" | "k" | "v" | "A" | "O" | "Wo" | "Y";
+/** Those of one head, those of all together, and the row of "it" in each of the two layers. */
+const OF_HEADS = ["Wq", "Wk", "Wv", "Q", "K", "V", "A", "O"] as const;
+const OF_LAYERS = ["Q1", "S1", "A1", "O1", "Q2", "S2", "A2"] as const;
+const KINDS = ["X", ...OF_HEADS, "Wo", "Y", ...OF_LAYERS] as const;
+export type LayerKind = (typeof OF_LAYERS)[number];
+export type Kind = (typeof KINDS)[number];
 
 export interface Spot {
   readonly kind: Kind;
@@ -17,99 +22,81 @@ export interface Spot {
   readonly col: number;
 }
 
-export function nameOf(kind: Kind, head = 0): string {
-  return `${kind}-${head}`;
+/** What the numbers are of where the picture stands. */
+const SHOWN: Readonly<Record<Step, readonly Kind[]>> = {
+  project: ["X", "Wq", "Wk", "Wv"],
+  split: ["Q", "K", "V"],
+  attend: ["A", "O"],
+  join: ["O"],
+  mix: ["O", "Wo", "Y"],
+};
+
+/** Names, one kind in a line. */
+export const LINES: readonly (readonly string[])[] = [
+  ["X-0"],
+  ...OF_HEADS.map((kind) => Array.from({ length: Number(HEADS.at(-1)) }, (_, head) => `${kind}-${head}`)),
+  ["Wo-0", "Y-0"],
+];
+export const LAYER_LINES: readonly (readonly string[])[] = ["1", "2"].map((layer) =>
+  OF_LAYERS.filter((kind) => kind.endsWith(layer)).map((kind) => `${kind}-0`),
+);
+
+export const isOfLayers = (kind: Kind): kind is LayerKind => OF_LAYERS.some((one) => one === kind);
+
+export function partsOf(name: string): Pick<Spot, "kind" | "head"> {
+  const [said, head] = name.split("-");
+  return { kind: KINDS.find((known) => known === said) ?? "X", head: Number(head) };
 }
 
-const features: readonly string[] = FEATURES.slice(0, WIDTH);
-const questions: readonly string[] = QUESTIONS.slice(0, WIDTH).map(({ name }) => name);
-
-/** Whose shares a row of the first picture shows. */
-export function rowOf({ one, two }: HeadsScene, row: number): { readonly pass: Pass; readonly head: number } {
-  return row === 0 ? { pass: one, head: 0 } : { pass: two, head: row - 1 };
-}
-
-export function viewOf(kind: Kind, head: number, scene: HeadsScene): MatrixView {
-  const { words, it, one, two, chosen, state } = scene;
-  const { walk } = chosen;
-  const own = walk.heads[head];
-  const [first, width] = [head * walk.headWidth, walk.headWidth];
-  const part = <T>(names: readonly T[]): readonly T[] => names.slice(first, first + width);
+/** undefined: it is not among the numbers of this step, or there is no such head. */
+export function viewOf(name: string, scene: HeadsScene, layers: Layers): MatrixView | undefined {
+  const { kind, head } = partsOf(name);
+  if (isOfLayers(kind)) return layerView(name, kind, layers);
+  const { walk, state, mixed, words } = scene;
+  const own = headOf(scene, head);
+  if (own === undefined || !SHOWN[state.step].includes(kind)) return undefined;
   const several = walk.heads.length > 1;
-  const of = (title: string): string => (several ? `${title}_${head + 1}` : title);
-  const signed = (title: string, about: string, matrix: Matrix, colLabels: readonly string[]): MatrixView => ({
-    name: nameOf(kind, head),
-    title,
-    about,
+  if (kind !== "Wo" && kind !== "Y") {
+    const { editable: _, ...view } = viewInHead(kind, own);
+    const title = several && kind !== "X" ? `${view.title}${kind.startsWith("W") ? "" : "_"}${head + 1}` : view.title;
+    return { ...view, name, title, about: kind === "X" ? view.about : "" };
+  }
+  const isMix = kind === "Wo";
+  const matrix = isMix ? state.mix : mixed;
+  const colLabels = walk.featureNames;
+  const headed = colLabels.map((label, row) => (several ? `${Math.floor(row / walk.headWidth) + 1} ${label}` : label));
+  return {
+    name,
+    title: isMix ? "W_O" : "Y",
+    about: isMix ? "rows: columns of the heads; change any" : "output of the layer",
     matrix,
-    rowLabels: words,
+    rowLabels: isMix ? headed : words,
     colLabels,
     tone: "signed",
     full: Math.max(1, largest(matrix)),
-  });
-  const empty: Matrix = { rows: 0, cols: 0, data: new Float64Array(0) };
-  switch (kind) {
-    case "shares":
-      return {
-        ...signed(
-          "A",
-          "the shares of “it”",
-          fill(3, words.length, (row, col) => at(sharesOf(scene, row), it, col)),
-          words,
-        ),
-        rowLabels: ["one head", "1 of 2", "2 of 2"],
-        tone: "share",
-        full: 1,
-      };
-    case "taken": {
-      const outputs = [one, two].map((pass) => outputOf(pass));
-      const matrix = fill(2, WIDTH, (row, col) => at(outputs[row] ?? empty, it, col));
-      return { ...signed("O", "what “it” takes in", matrix, features), rowLabels: ["one head", "two heads"] };
-    }
-    case "X":
-      return signed("X", "one word per row", walk.x, features);
-    case "W": {
-      const weights = columns(walk.projections[state.role], first, width);
-      const names = part(state.role === "v" ? features : questions);
-      return {
-        ...signed(`W_${state.role.toUpperCase()}${several ? head + 1 : ""}`, "", weights, names),
-        rowLabels: features,
-      };
-    }
-    case "q":
-    case "k":
-    case "v":
-      return signed(of(kind.toUpperCase()), "", own?.[kind] ?? empty, part(kind === "v" ? features : questions));
-    case "A":
-      return {
-        ...signed(of("A"), "", chosen.kernel?.heads[head]?.weights ?? own?.weights ?? empty, words),
-        tone: "share",
-        full: 1,
-      };
-    case "O":
-      return signed(of("O"), "", chosen.kernel?.heads[head]?.output ?? own?.output ?? empty, part(features));
-    case "Wo":
-      return {
-        ...signed("W_O", "rows: columns of the heads; change any", state.mix, features),
-        rowLabels: features.map((name, row) => (several ? `${Math.floor(row / width) + 1} ${name}` : name)),
-        editable: true,
-      };
-    case "Y":
-      return signed("Y", "output of the layer", scene.mixed, features);
-  }
+    editable: isMix,
+  };
 }
 
-function sharesOf(scene: HeadsScene, row: number): Matrix {
-  const { pass, head } = rowOf(scene, row);
-  return (
-    (pass.kernel?.heads[head] ?? pass.walk.heads[head])?.weights ?? { rows: 0, cols: 0, data: new Float64Array(0) }
-  );
+/** The numbers of "it", and what each of them stands for. */
+export function rowOfLayer({ words, first, second }: Layers, kind: LayerKind) {
+  const layer = kind.endsWith("1") ? first : second;
+  const { query, scores, weights, output } = layer.row;
+  const [title = ""] = kind;
+  const [about, numbers, labels] =
+    title === "Q"
+      ? ["query of “it”", query, PROPERTIES.slice(0, KEY_WIDTH)]
+      : title === "O"
+        ? ["output", output, VALUES]
+        : [title === "S" ? "scores" : "attention weights", title === "S" ? scores : weights, words];
+  return { title, layer, about: `layer ${kind.slice(1)}: ${about}`, numbers, labels };
 }
 
-function outputOf({ walk, kernel }: Pass): Matrix {
-  return fill(walk.labels.length, WIDTH, (row, col) => {
-    const head = Math.floor(col / walk.headWidth);
-    const output = (kernel?.heads[head] ?? walk.heads[head])?.output;
-    return output === undefined ? Number.NaN : at(output, row, col % walk.headWidth);
-  });
+function layerView(name: string, kind: LayerKind, layers: Layers): MatrixView {
+  const { title, about, numbers, labels } = rowOfLayer(layers, kind);
+  const matrix = rowMatrix(numbers);
+  const isWeights = title === "A";
+  const full = isWeights ? 1 : Math.max(1, largest(matrix));
+  const tone = isWeights ? "share" : "signed";
+  return { name, title, about, matrix, rowLabels: ["it"], colLabels: labels, tone, full };
 }

@@ -45,7 +45,7 @@ const ROOMS: readonly Room[] = [
   { file: "score-lab.html", presses: [radio("cosine"), radio("additive")] },
   { file: "scale.html", presses: [radio("yes")] },
   { file: "masks.html", presses: [button("A row that sees nothing"), button("Sliding window")] },
-  { file: "heads.html", presses: [radio("wide"), stepTo("attend"), stepTo("mix")] },
+  { file: "heads.html", presses: [radio("wide"), radio("8"), radio("tired")] },
   {
     file: "order.html",
     presses: [radio("rotary"), button("Shuffle the words"), button("Put the words as written"), radio("ALiBi")],

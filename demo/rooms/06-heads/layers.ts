@@ -1,0 +1,125 @@
+// Two layers of hand-made weights: what "it" reads in the first decides what it asks for in the second. Pure.
+
+import { fill, type Matrix } from "../../src/model/matrix.js";
+import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { exact, percent } from "../../src/ui/numbers.js";
+import {
+  afterLayer,
+  COUNT,
+  type Ending,
+  IT,
+  KEY_WIDTH,
+  PROPERTIES,
+  rowOf,
+  vectorsOf,
+  WORDS,
+} from "../00-thread/toy.js";
+import { arc } from "./ribbons.js";
+
+export const LAYER_STEPS = ["one layer alone", "layer 1", "added to “it”", "layer 2"];
+
+const [TOP, ROW, FIGURES, BARS] = [22, 26, 96, 62];
+const BASE = TOP + COUNT * ROW + 14;
+const HEIGHT = BASE + BARS + 34;
+const middle = (word: number): number => TOP + (word + 0.5) * ROW;
+
+/** Each layer's input, the head that reads it, and the row of "it". */
+export function layersOf(ending: Ending) {
+  const x = vectorsOf(ending);
+  const of = (input: Matrix, head: "adjectives" | "nouns") => ({ x: input, head, row: rowOf(input, head, IT) });
+  return {
+    words: [...WORDS, ending],
+    first: of(x, "adjectives"),
+    second: of(afterLayer(x), "nouns"),
+    alone: of(x, "nouns"),
+  };
+}
+
+export type Layers = ReturnType<typeof layersOf>;
+
+export const rowMatrix = (numbers: readonly number[]): Matrix => fill(1, numbers.length, (_, col) => numbers[col] ?? 0);
+
+export function twoLayers(layers: Layers, at: number, width: number): View {
+  const { words, first, second, alone } = layers;
+  const [reads, gains, asks] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
+  const half = width / 2 + 6;
+  const out = Math.min(150, half - FIGURES - 8);
+  const between = (before: readonly number[], after: readonly number[], t: number): readonly number[] =>
+    after.map((value, index) => mix(before[index] ?? 0, value, t));
+  const query = between(alone.row.query, second.row.query, gains);
+  const columns = [
+    { x: 0, layer: 1, title: "layer 1", weights: first.row.weights, shown: reads, tone: "key" },
+    {
+      x: half,
+      layer: 2,
+      title: "layer 2",
+      weights: between(alone.row.weights, second.row.weights, asks),
+      shown: 1,
+      tone: "query",
+    },
+  ];
+  const sides = columns.flatMap(({ x, layer, title, weights, shown, tone }) => {
+    const look = (word: number) => ({ "data-pick": `A${layer}-0.0.${word}`, opacity: shown });
+    return [
+      figure(`t${layer}`, title, [x + FIGURES + 4, 13], { class: `tone-${tone}`, "text-anchor": "start" }),
+      ...words.flatMap((word, index): readonly Shape[] => {
+        const [y, weight] = [middle(index), weights[index] ?? 0];
+        const said = { class: index === IT ? "asking" : "", "text-anchor": "start" };
+        const d = arc(x + FIGURES + 2, [middle(IT), y], out);
+        const width = {
+          d,
+          class: `tone-${tone} board-arc`,
+          "stroke-width": Math.max(0.4, weight * 16),
+          ...look(index),
+        };
+        const weightLook = { class: `tone-${tone} board-small`, "text-anchor": "end", ...look(index) };
+        return [
+          figure(`l${layer}.${index}`, word, [x, y + 4], said),
+          figure(`p${layer}.${index}`, percent(weight), [x + FIGURES - 4, y + 4], weightLook),
+          ...(index === IT ? [] : [shape("path", `a${layer}.${index}`, width)]),
+        ];
+      }),
+    ];
+  });
+  const gain = shape("path", "gain", {
+    d: `M24 ${middle(IT) + 9}H${half - 6}`,
+    class: "tone-value board-arc",
+    "stroke-width": 3,
+    pathLength: 1,
+    "stroke-dasharray": `${gains} 1`,
+    "data-pick": "O1-0.0.0",
+  });
+  const shapes = [...sides, ...(gains > 0 ? [gain] : []), ...barsOf(query, width)];
+  return { height: HEIGHT, shapes, said: layersText(layers, Math.round(at)) };
+}
+
+/** What "it" asks for in layer 2, property by property. */
+function barsOf(query: readonly number[], width: number): readonly Shape[] {
+  const room = Math.min(110, (width - FIGURES) / KEY_WIDTH);
+  const start = { "text-anchor": "start" };
+  return [
+    figure("bars", "layer 2’s query", [0, BASE + BARS - 2], start),
+    ...query.flatMap((value, index): readonly Shape[] => {
+      const [x, high] = [FIGURES + 4 + index * room, (value / 8) * BARS];
+      const place = { x, y: BASE + BARS - high, width: room - 12, height: high };
+      return [
+        shape("rect", `b${index}`, { ...place, class: "tone-query", "data-pick": `Q2-0.0.${index}` }),
+        figure(`b${index}`, exact(value, 1), [x, place.y - 4], start),
+        figure(`n${index}`, PROPERTIES[index] ?? "", [x, BASE + BARS + 15], start),
+      ];
+    }),
+  ];
+}
+
+export function layersText({ words, first, second, alone }: Layers, step: number): string {
+  const nouns = ({ row }: Layers["first"]): string =>
+    [1, 5].map((word) => `${words[word]} ${percent(row.weights[word] ?? 0)}`).join(", ");
+  const [body = 0, extent = 0] = first.row.output;
+  const texts = [
+    `A query for a noun cannot choose: ${nouns(alone)}.`,
+    `In layer 1, the query of “it” is for an adjective. It finds ${words.at(-1)}: ${percent(first.row.weights.at(-1) ?? 0)}.`,
+    `The output is added to “it”: body ${exact(body, 2)}, extent ${exact(extent, 2)}. So layer 2’s query has body ${exact(second.row.query[2] ?? 0, 1)}, extent ${exact(second.row.query[3] ?? 0, 1)}.`,
+    `Layer 2 can choose: ${nouns(second)}. Change the last word, and it flips.`,
+  ];
+  return texts[step] ?? "";
+}

@@ -1,0 +1,181 @@
+// X's columns as ribbons that part into heads, each with arcs of its own, come together and are mixed. Pure.
+
+import { at as entry, type Matrix } from "../../src/model/matrix.js";
+import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { percent } from "../../src/ui/numbers.js";
+import type { HeadsScene } from "./scene.js";
+import { STEPS, type Step, WIDTH } from "./state.js";
+
+const TONES = ["query", "key", "value", "share"] as const;
+/** Pixels. */
+const [LABEL, TOP, ROW, LOW_ROW, WIDEST, THREADS] = [62, 22, 32, 14, 44, 50];
+export const HEIGHT = TOP + 11 * ROW + 6;
+/** A smaller weight has no figure. */
+const SAID = 0.1;
+/** A word among eleven that nothing sets apart has a smaller one. */
+const EVEN = 0.15;
+
+export const STEP_NAMES: Readonly<Record<Step, string>> = {
+  project: "columns of X",
+  split: "split",
+  attend: "attend",
+  join: "side by side",
+  mix: "mixed by W_O",
+};
+
+export const toneOf = (head: number): string => `tone-${TONES[head % TONES.length]}`;
+
+/** An arc beside a sentence that runs downwards. */
+export function arc(x: number, [from, to]: readonly [number, number], out: number): string {
+  const bend = x + out * (0.5 + 0.8 * Math.min(1, Math.abs(from - to) / HEIGHT));
+  return `M${x} ${from}C${bend} ${from} ${bend} ${to} ${x} ${to}`;
+}
+
+export function ribbons(scene: HeadsScene, asker: number, at: number, width: number): View {
+  const { words, walk, state, joined, mixed } = scene;
+  const { headWidth: each, featureNames: features } = walk;
+  const apart = during(at, 0, 1) * (1 - during(at, 2, 3));
+  // Y comes when the rest has made room.
+  const [read, down] = [during(at, 1, 2), during(at, 3.4, 4)];
+  const lanes = lanesOf(each, width, apart);
+  const row = mix(ROW, LOW_ROW, during(at, 3, 3.4));
+  const middle = (word: number): number => TOP + (word + 0.5) * row;
+  const end = TOP + words.length * row;
+  const round = Math.round(at);
+  const headOf = (col: number): number => Math.floor(col / each);
+  const valueAt = (word: number, col: number): number => {
+    const own = walk.heads[headOf(col)]?.v ?? joined;
+    return mix(
+      mix(entry(walk.x, word, col), entry(own, word, col % each), during(at, 0, 1)),
+      entry(joined, word, col),
+      read,
+    );
+  };
+  const nameOf = (word: number, col: number): string =>
+    round === 0 ? `X-0.${word}.${col}` : `${round === 1 ? "V" : "O"}-${headOf(col)}.${word}.${col % each}`;
+  const columns = Array.from({ length: WIDTH }, (_, col) => col);
+  const cells = (
+    key: string,
+    [top, height]: readonly [number, number],
+    value: (word: number, col: number) => number,
+    look: (word: number, col: number) => Shape["attributes"],
+  ) =>
+    words.flatMap((_, word) =>
+      columns.map((col) => {
+        const place = { x: lanes.left(col), y: top + word * height, width: lanes.column - 1.5, height };
+        const depth = 0.1 + 0.8 * Math.min(1, Math.abs(value(word, col)));
+        const below = value(word, col) < -1e-9 ? { class: "tone-below" } : {};
+        return shape("rect", `${key}${word}.${col}`, { ...place, ...look(word, col), ...below, "fill-opacity": depth });
+      }),
+    );
+  const heads = walk.heads.map((_, head) => head);
+  const title = (head: number): string => (lanes.room < 50 ? String(head + 1) : `head ${head + 1}`);
+  const names = [
+    ...columns.map((col) => figure(`f${col}`, features[col] ?? "", [lanes.middle(col, 1), 13], { opacity: 1 - apart })),
+    ...heads.map((head) => {
+      const look = { class: toneOf(head), opacity: apart };
+      return figure(`t${head}`, title(head), [lanes.middle(head * each, each), 13], look);
+    }),
+  ];
+  const seen = read * apart > 0 ? heads : [];
+  const arcs = seen.flatMap((head) =>
+    words.flatMap((_, word): readonly Shape[] => {
+      const weight = entry(walk.heads[head]?.weights ?? joined, asker, word);
+      const look = { opacity: read * apart, "data-pick": `A-${head}.${asker}.${word}` };
+      const d = arc(lanes.left(head * each) + each * lanes.column + 1, [middle(asker), middle(word)], lanes.arcs);
+      const thread = {
+        ...look,
+        ...grown(read),
+        d,
+        class: `${toneOf(head)} board-arc`,
+        "stroke-width": Math.max(0.4, weight * Math.min(14, lanes.arcs / 3)),
+      };
+      const place = [lanes.left(head * each) - 4, middle(word) + 4] as const;
+      const said = { ...look, class: `${toneOf(head)} board-small`, "text-anchor": "end" };
+      return [
+        ...(word === asker ? [] : [shape("path", `a${head}.${word}`, thread)]),
+        ...(weight >= SAID && lanes.room > 62 ? [figure(`p${head}.${word}`, percent(weight), place, said)] : []),
+      ];
+    }),
+  );
+  const threads = columns.flatMap((from) =>
+    columns.flatMap((to) => {
+      const weight = entry(state.mix, from, to);
+      if (weight === 0 || down === 0) return [];
+      const [x1, x2, half] = [lanes.middle(from, 1), lanes.middle(to, 1), THREADS / 2];
+      return shape("path", `w${from}.${to}`, {
+        d: `M${x1} ${end}C${x1} ${end + half} ${x2} ${end + half} ${x2} ${end + THREADS}`,
+        class: `${weight < 0 ? "tone-below" : toneOf(headOf(from))} board-arc`,
+        "stroke-width": Math.min(9, 5 * Math.abs(weight)),
+        "data-pick": `Wo-0.${from}.${to}`,
+        ...grown(down),
+      });
+    }),
+  );
+  const rows = (key: string, top: number, high: number, look: (index: number) => Shape["attributes"]) =>
+    words.map((word, index) =>
+      figure(`${key}${index}`, word, [0, top + (index + 0.5) * high + 4], { "text-anchor": "start", ...look(index) }),
+    );
+  const shapes = [
+    ...cells("x", [TOP, row], valueAt, (word, col) => ({ class: toneOf(headOf(col)), "data-pick": nameOf(word, col) })),
+    ...names,
+    ...arcs,
+    ...threads,
+    ...rows("l", TOP, row, (index) => ({ class: index === asker ? "asking" : "", "data-pick": `word.${index}` })),
+  ];
+  if (down > 0) {
+    const value = (word: number, col: number): number => entry(mixed, word, col);
+    const look = (word: number, col: number) => ({ opacity: down, "data-pick": `Y-0.${word}.${col}` });
+    shapes.push(...cells("y", [end + THREADS, LOW_ROW], value, look));
+    shapes.push(...rows("yl", end + THREADS, LOW_ROW, () => ({ opacity: down })));
+  }
+  return { height: HEIGHT, shapes, said: textOf(scene, asker, STEPS[round] ?? "mix") };
+}
+
+/** Where columns and heads stand: together, apart, or on the way. */
+function lanesOf(headWidth: number, width: number, apart: number) {
+  const [count, free] = [WIDTH / headWidth, width - LABEL];
+  const room = free / count;
+  const figures = room > 62 ? 34 : 2;
+  const arcs = Math.min(110, room * 0.4);
+  const [together, own] = [free / WIDTH, (room - figures - arcs) / headWidth].map((wide) => Math.min(WIDEST, wide));
+  const column = mix(together ?? 0, own ?? 0, apart);
+  const used = figures + headWidth * (own ?? 0) + arcs;
+  const left = (col: number): number =>
+    mix(
+      LABEL + (free - WIDTH * (together ?? 0)) / 2 + col * (together ?? 0),
+      LABEL + Math.floor(col / headWidth) * room + (room - used) / 2 + figures + (col % headWidth) * (own ?? 0),
+      apart,
+    );
+  return { room, arcs, column, left, middle: (first: number, count: number) => left(first) + (count * column) / 2 };
+}
+
+const grown = (part: number) => ({ pathLength: 1, "stroke-dasharray": `${part} ${part === 1 ? 0 : 1}` });
+
+export function textOf({ walk, words }: HeadsScene, asker: number, step: Step): string {
+  const { heads, headWidth } = walk;
+  const best = ({ weights }: { readonly weights: Matrix }) =>
+    words
+      .map((word, key) => ({ word, weight: entry(weights, asker, key) }))
+      .sort((a, b) => b.weight - a.weight)
+      .filter(({ weight }) => weight > EVEN)
+      .map(({ word, weight }) => `${word} ${percent(weight)}`);
+  const all = heads.map((head, index) => ({ name: `Head ${index + 1}`, found: best(head) }));
+  const telling = all.filter(({ found }) => found.length > 0);
+  const rest = telling.length < all.length ? " The others find nothing and weigh all words alike." : "";
+  const ofHeads = telling.map(({ name, found }) => `${name}: ${found[0]}.`).join(" ");
+  const texts: Readonly<Record<Step, string>> = {
+    project: `X has ${WIDTH} columns, a ribbon each. Queries, keys and values are X times W_Q, W_K and W_V, for all heads at once.`,
+    split:
+      heads.length === 1
+        ? `One head keeps all ${WIDTH} columns of Q, K and V.`
+        : `The ${WIDTH} columns of Q, K and V are cut into ${heads.length} parts of ${headWidth}. That needs no arithmetic: a head is a group of columns.`,
+    attend:
+      heads.length === 1
+        ? `One head gives “${words[asker]}” one set of attention weights: ${all[0]?.found.slice(0, 2).join(", ")}. Its output is their average.`
+        : `Each head gives “${words[asker]}” attention weights of its own. ${ofHeads}${rest}`,
+    join: "The outputs stand side by side, as wide as X was. The matrix products cost the same for any h; only the number of softmaxes grows.",
+    mix: "Y is the outputs times W_O. A thread is as wide as its weight, so each column of Y can read from every head.",
+  };
+  return texts[step];
+}
