@@ -4,7 +4,7 @@ import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
-import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
+import { BASES, KINDS, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
 
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   none: "none",
@@ -29,7 +29,7 @@ export function controls(store: OrderStore) {
   const message = h("p", { class: "field-message", role: "status" });
   const kind = choice<Kind>(
     "Positions",
-    Object.entries(KIND_NAMES).flatMap(([value, name]) => (isKind(value) ? [{ value, text: name }] : [])),
+    KINDS.map((value) => ({ value, text: KIND_NAMES[value] })),
     (value) => store.change({ kind: value }, "new"),
   );
   const shift = slider("First position", { least: 0, most: MOST_SHIFT, step: 1 }, (value) =>
@@ -63,8 +63,4 @@ export function controls(store: OrderStore) {
       table.hidden = state.kind !== "learned";
     },
   };
-}
-
-function isKind(value: string): value is Kind {
-  return value in KIND_NAMES;
 }

@@ -1,9 +1,8 @@
 // One number of the room taken apart, whichever matrix it stands in.
 
-import { at } from "../../src/model/matrix.js";
-import { rowSum } from "../../src/model/softmax.js";
-import { type Explanation, type NamedLight, products } from "../../src/ui/explanation.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { at, rowsOf } from "../../src/model/matrix.js";
+import { type Explanation, type NamedLight, products, softened } from "../../src/ui/explanation.js";
+import { exact } from "../../src/ui/numbers.js";
 import { SCALE } from "./attend.js";
 import type { OrderAnswer } from "./calls.js";
 import { clipped, speed } from "./positions.js";
@@ -17,14 +16,20 @@ export interface Spot {
   readonly col: number;
 }
 
-type Told = Omit<Explanation, "result" | "lights" | "head" | "terms"> & Partial<Explanation>;
+type Told = Omit<Explanation, "result" | "lights"> & Partial<Explanation>;
+
+/** A cell, or a whole row or column. */
+const lit = (name: string, row?: number, col?: number): NamedLight => ({
+  name,
+  ...(row === undefined ? {} : { row }),
+  ...(col === undefined ? {} : { col }),
+});
 
 export function explain(scene: OrderScene, spot: Spot, answer?: OrderAnswer): Explanation | undefined {
   const { name, row, col } = spot;
   const result = cellOf(name, scene, row, col);
   if (Number.isNaN(result)) return undefined;
-  const lights: readonly NamedLight[] = [{ name, row, col }];
-  return { head: [], terms: [], lights, result, ...TELL[name](scene, row, col, answer) };
+  return { lights: [lit(name, row, col)], result, ...TELL[name](scene, row, col, answer) };
 }
 
 const TELL: Readonly<
@@ -38,7 +43,6 @@ const TELL: Readonly<
         : col < PROPERTIES.length
           ? "Set by hand for this word; 0 for words that our small table lacks. Drag or type to change it."
           : `Made from the letters: the mean of sin(${col - PROPERTIES.length + 1} × code) over them, so that two names differ.`,
-    last: "",
     editable: true,
   }),
   P: ({ state, labels }, row, col) => {
@@ -48,7 +52,6 @@ const TELL: Readonly<
       return {
         subject: `P [position ${position}, ${FEATURES[col]}]`,
         sentence: `Row ${position} of a table. In a model, training finds these numbers; here they are random, of table ${state.seed}.`,
-        last: "",
       };
     }
     const wave = col % 2 === 0 ? "sin" : "cos";
@@ -65,25 +68,15 @@ const TELL: Readonly<
   }),
   Q: (scene, row, col) => explainTurned(scene, "Q", row, col),
   K: (scene, row, col) => explainTurned(scene, "K", row, col),
-  Wq: (_scene, row, col) => ({
-    subject: `WQ [${FEATURES[row]}, ${QUESTIONS[col]?.name}]`,
-    sentence: `How strongly a word that has “${FEATURES[row]}” asks “${QUESTIONS[col]?.name}”. Chosen by hand.`,
-    last: "",
-  }),
-  Wk: (_scene, row, col) => ({
-    subject: `WK [${FEATURES[row]}, ${QUESTIONS[col]?.name}]`,
-    sentence: `How strongly a word that has “${FEATURES[row]}” answers “${QUESTIONS[col]?.name}”. Chosen by hand.`,
-    last: "",
-  }),
+  Wq: (_scene, row, col) => explainWeight("query", row, col),
+  Wk: (_scene, row, col) => explainWeight("key", row, col),
   Qp: (scene, row, col) => explainProjected(scene, "Q", row, col),
   Kp: (scene, row, col) => explainProjected(scene, "K", row, col),
   b: (_scene, _row, col) => ({
     subject: `b [${col - 4}]`,
     sentence:
       "Added to the score of every pair at this distance. In a model, training finds it; here it was chosen. Change it.",
-    last: "",
     editable: true,
-    lights: [{ name: "b", row: 0, col }],
   }),
   B: ({ state, now }, row, col) => {
     const distance = col - row;
@@ -91,15 +84,12 @@ const TELL: Readonly<
     return {
       subject: `B, distance ${exact(distance)}`,
       sentence: alibi
-        ? "Minus the slope for each place of distance: the nearer, the louder."
+        ? "Minus the slope for each place of distance: near words count more."
         : `The number of b at this distance${clipped(distance) === distance ? "" : ", which counts as the farthest"}.`,
       last: alibi
         ? `−${state.slope} × ${Math.abs(distance)} = ${exact(at(now.bias, row, col))}`
         : `b [${exact(clipped(distance))}] = ${exact(at(now.bias, row, col))}`,
-      lights: [
-        { name: "B", row, col },
-        { name: "b", row: 0, col: clipped(distance) + 4 },
-      ],
+      lights: [lit("B", row, col), lit("b", 0, clipped(distance) + 4)],
     };
   },
   Z: ({ now, labels, state }, row, col) => {
@@ -123,57 +113,47 @@ const TELL: Readonly<
       last: hidden ? "→ −∞" : `${exact(dot)} × ${exact(SCALE)}${added} = ${exact(at(now.scores, row, col))}`,
     };
   },
-  A: ({ now, labels }, row, col, answer) => {
-    const { most, sum } = rowSum(now.scores, row);
-    const power = (key: number): number => Math.exp(at(now.scores, row, key) - most);
-    return {
+  A: ({ now, labels }, row, col, answer) => ({
+    ...softened(rowsOf(now.scores)[row] ?? [], labels, {
       subject: `A [${labels[row]}, ${labels[col]}]`,
-      sentence: "The sum has the same terms in any order: that is why a softmax cannot tell.",
-      head: ["", "score", "e^"],
-      terms: labels.map((label, key) => ({
-        label,
-        figures: [exact(at(now.scores, row, key)), small(power(key))],
-        own: key === col,
-        faint: power(key) < 5e-5,
-      })),
-      last: `${small(power(col))} / ${exact(sum)} = ${small(power(col) / sum)}`,
-      ...(answer === undefined ? {} : { kernel: at(answer.shares, row, col) }),
-      lights: [
-        { name: "Z", row },
-        { name: "A", row, col },
-      ],
-    };
-  },
+      at: col,
+      kernel: answer && at(answer.shares, row, col),
+    }),
+    sentence: "The sum has the same terms in any order: that is why a softmax cannot tell.",
+    lights: [lit("Z", row), lit("A", row, col)],
+  }),
   O: ({ now, labels }, row, col, answer) => ({
     subject: `O [${labels[row]}, ${FEATURES[col]}]`,
-    sentence: "Everybody’s value, times the share that it got: a sum again, whose terms have no order.",
+    sentence: "Every word’s value times its attention weight: a sum again, whose terms have no order.",
     ...products(
       labels,
       (key) => at(now.shares, row, key),
       (key) => at(now.v, key, col),
-      ["", "share", "v"],
+      ["", "weight", "v"],
     ),
-    ...(answer === undefined ? {} : { kernel: at(answer.output, row, col) }),
-    lights: [
-      { name: "A", row },
-      { name: "O", row, col },
-    ],
+    kernel: answer && at(answer.output, row, col),
+    lights: [lit("A", row), lit("O", row, col)],
   }),
   D: ({ now, written, labels, places, words }, row, col, answer) => {
     const word = places[row] ?? 0;
     const [after, before] = [at(now.output, row, col), at(written.output, word, col)];
     return {
       subject: `D [${labels[row]}, ${FEATURES[col]}]`,
-      sentence: `What “${words[word]}” takes in at place ${row + 1}, less what it took in as written, at place ${word + 1}.`,
+      sentence: `The output of “${words[word]}” at place ${row + 1}, less its output as written, at place ${word + 1}.`,
       last: `${exact(after, 6)} − ${exact(before, 6)} = ${exact(after - before, 6)}`,
-      ...(answer === undefined ? {} : { kernel: at(answer.difference, row, col) }),
-      lights: [
-        { name: "O", row, col },
-        { name: "D", row, col },
-      ],
+      kernel: answer && at(answer.difference, row, col),
+      lights: [lit("O", row, col), lit("D", row, col)],
     };
   },
 };
+
+function explainWeight(role: "query" | "key", row: number, col: number): Told {
+  const [feature, question] = [FEATURES[row], QUESTIONS[col]?.name];
+  return {
+    subject: `W${role === "query" ? "Q" : "K"} [${feature}, ${question}]`,
+    sentence: `How much “${feature}” adds to “${question}” in a word’s ${role}. Chosen by hand.`,
+  };
+}
 
 function explainProjected({ now, labels, state }: OrderScene, role: "Q" | "K", row: number, col: number): Told {
   const weights = role === "Q" ? ASKS : ANSWERS;
@@ -187,10 +167,7 @@ function explainProjected({ now, labels, state }: OrderScene, role: "Q" | "K", r
       (index) => at(weights, index, col),
       ["", added ? "x + p" : "x", `W${role}`],
     ),
-    lights: [
-      { name: role === "Q" ? "Wq" : "Wk", col },
-      { name: role === "Q" ? "Qp" : "Kp", row, col },
-    ],
+    lights: [lit(role === "Q" ? "Wq" : "Wk", undefined, col), lit(role === "Q" ? "Qp" : "Kp", row, col)],
   };
 }
 
@@ -212,9 +189,6 @@ function explainTurned({ now, labels, state }: OrderScene, role: "Q" | "K", row:
       line(QUESTIONS[col | 1]?.name ?? "", parts[2], parts[3]),
     ],
     last: `sum = ${exact(parts[0] * parts[1] + parts[2] * parts[3])}`,
-    lights: [
-      { name: "angle", row, col: pair },
-      { name: role, row, col },
-    ],
+    lights: [lit("angle", row, pair), lit(role, row, col)],
   };
 }

@@ -7,6 +7,7 @@ import { OrderRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openOrderStore } from "./state.js";
 // After the frame, whose styles a room refines.
+import "../../style/board.css";
 import "../../style/order.css";
 
 const store = openOrderStore();

@@ -1,24 +1,26 @@
 // Room 7, order: words that can be moved, the positions that they are given, and what notices.
 
-import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { Board } from "../../src/ui/board.js";
 import { button, h } from "../../src/ui/dom.js";
-import { HeedOrder } from "../../src/ui/heed-order.js";
+import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { magnitude } from "../../src/ui/numbers.js";
 import { worded } from "../../src/ui/orientation.js";
-import { picture } from "../../src/ui/picture.js";
+import { drawer, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { OrderAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { explain } from "./explain.js";
+import { morph } from "./morph.js";
 import type { OrderScene } from "./scene.js";
+import { SLIDE_STEPS, slide, slides } from "./slide.js";
 import { type OrderStore, placesOf } from "./state.js";
-import { KIND_TEXTS, orderText, ROUNDING, TABLE_TEXT } from "./texts.js";
-import { residualsOf, trialRows } from "./trials.js";
+import { KIND_TEXTS, orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
+import { changesOf, TRIALS, trialRows } from "./trials.js";
 import { MATRICES, type MatrixName, POSITION_MATRICES, VECTOR_MATRICES, viewOf } from "./views.js";
 
 export class OrderRoom {
@@ -27,8 +29,9 @@ export class OrderRoom {
   #answer: OrderAnswer | undefined;
   readonly #controls: ReturnType<typeof controls>;
   readonly #order = new HeedOrder();
+  readonly #sliding = new Board({ steps: SLIDE_STEPS, picked: (name) => this.#pick(name) });
   /** Below the words, which it must not move. */
-  readonly #verdict = h("p", { class: "picture-text order-verdict" });
+  readonly #verdict = h("p", { class: "picture-text verdict" });
   readonly #swap = h("button", { type: "button", class: "button" });
   readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
   readonly #teller = new Teller({
@@ -39,6 +42,8 @@ export class OrderRoom {
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
   readonly #trials = h("tbody");
+  readonly #vectors = h("p", { class: "picture-text" });
+  readonly #added = drawer("Numbers", this.#matrices.line("P", "angle", "Q", "K", "b", "B"));
   readonly #pictures;
   readonly #agreement = agreementLine();
 
@@ -49,6 +54,7 @@ export class OrderRoom {
     this.#order.handlers = {
       move: (places) => store.change({ order: places }, "run"),
       choose: (word) => store.change({ asker: word }),
+      pick: (name) => this.#pick(name),
     };
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#pictures = this.#build();
@@ -64,76 +70,63 @@ export class OrderRoom {
 
   #build() {
     const line = this.#matrices.line.bind(this.#matrices);
-    const head = ["positions", "first two swapped", "reversed", "moved by 7"].map((name) =>
-      h("th", { scope: "col" }, name),
-    );
+    const head = ["positions", ...TRIALS].map((name) => h("th", { scope: "col" }, name));
     return {
       words: picture({
         name: "words",
         title: "The same words in any order",
         body: [this.#order, this.#moves(), this.#verdict],
         ...this.#controls,
-        data: () => ({ state: this.#scene.state, words: this.#scene.labels, shares: rowsOf(this.#scene.now.shares) }),
-      }),
-      output: picture({
-        name: "output",
-        title: "What comes out",
-        body: [line("O", "D")],
-        data: () => this.#numbers(["O", "D"]),
+        numbers: drawer(
+          "Numbers",
+          line("O", "D"),
+          line("Z", "A"),
+          this.#vectors,
+          line("X"),
+          line("Wq", "Wk"),
+          line("Qp", "Kp"),
+        ),
+        data: () => this.#numbers(["O", "D", "Z", "A", ...VECTOR_MATRICES]),
       }),
       positions: picture({
         name: "positions",
         title: "What positions add",
-        body: [line("P", "angle", "Q", "K", "b", "B")],
+        body: [this.#sliding.element],
+        numbers: this.#added,
         data: () => this.#numbers(POSITION_MATRICES[this.#scene.state.kind]),
-      }),
-      shares: picture({
-        name: "shares",
-        title: "Who listens to whom",
-        body: [line("Z", "A")],
-        data: () => this.#numbers(["Z", "A"]),
       }),
       trials: picture({
         name: "trials",
-        title: "Who notices what",
+        title: "Which encodings notice?",
         body: [
           h(
             "div",
-            { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Who notices what" },
+            { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Which encodings notice" },
             h("table", { class: "plain-table trials" }, h("thead", {}, h("tr", {}, ...head)), this.#trials),
           ),
         ],
-        data: () => Object.fromEntries(residualsOf(this.#scene, this.#answer)),
-      }),
-      vectors: picture({
-        name: "vectors",
-        title: "Where queries and keys come from",
-        body: [line("X"), line("Wq", "Wk"), line("Qp", "Kp")],
-        data: () => this.#numbers(VECTOR_MATRICES),
+        data: () => Object.fromEntries(changesOf(this.#scene)),
       }),
     };
   }
 
   #moves(): HTMLElement {
-    const move = (text: string, label: string, press: () => void): HTMLButtonElement => {
+    const order = (places: (now: readonly number[]) => readonly number[]) => () =>
+      this.#store.change({ order: places(placesOf(this.#store.state)) }, "new");
+    const shift = (by: number) => () => this.#order.shift(this.#store.state.asker, by);
+    const moves: readonly (readonly [string, string, () => void])[] = [
+      ["←", "Move the word in the light to the left", shift(-1)],
+      ["→", "Move the word in the light to the right", shift(1)],
+      ["Shuffle", "Shuffle the words", order(shuffled)],
+      ["As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 }, "new")],
+    ];
+    this.#swap.addEventListener("click", order(endsSwapped));
+    const buttons = moves.map(([text, label, press]) => {
       const made = button(text, press);
       made.setAttribute("aria-label", label);
       return made;
-    };
-    this.#swap.addEventListener("click", () =>
-      this.#store.change({ order: endsSwapped(placesOf(this.#store.state)) }, "new"),
-    );
-    return h(
-      "div",
-      { class: "order-moves" },
-      this.#swap,
-      move("←", "Move the word in the light to the left", () => this.#order.shift(this.#store.state.asker, -1)),
-      move("→", "Move the word in the light to the right", () => this.#order.shift(this.#store.state.asker, 1)),
-      move("Shuffle", "Shuffle the words", () =>
-        this.#store.change({ order: shuffled(placesOf(this.#store.state)) }, "new"),
-      ),
-      move("As written", "Put the words as written", () => this.#store.change({ order: [], shift: 0 }, "new")),
-    );
+    });
+    return h("div", { class: "menu-line" }, this.#swap, ...buttons);
   }
 
   show(scene: OrderScene, answer: OrderAnswer | undefined): void {
@@ -145,42 +138,41 @@ export class OrderRoom {
     this.#answer = answer;
     const { state, words, places, labels } = scene;
     this.#controls.show();
-    const shares = answer?.shares ?? scene.now.shares;
-    const asker = places.indexOf(state.asker);
-    this.#order.show({ words, places, shares: places.map((_, place) => at(shares, asker, place)), asker: state.asker });
+    this.#order.show({ words, places, asker: state.asker, draw: (way) => morph(scene, way) });
+    this.#sliding.element.hidden = !slides(scene);
+    this.#sliding.show((by, width) => slide(scene, by, width));
+    this.#added.hidden = POSITION_MATRICES[state.kind].length === 0;
     this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
     this.#swap.disabled = words.length < 2;
     yield;
     const shown = new Set<MatrixName>(["Z", "A", "O", "D", ...VECTOR_MATRICES, ...POSITION_MATRICES[state.kind]]);
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     yield;
-    this.#trials.replaceChildren(...trialRows(scene, answer));
+    this.#trials.replaceChildren(...trialRows(scene));
     this.#pictures.words.say(
-      "Drag a word to another place, or move it with Shift and the arrow keys. Click one to see whom it listens to.",
+      "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output.",
     );
     this.#verdict.textContent = orderText(scene, answer);
     const say = this.#isTurned ? worded : (text: string): string => text;
+    this.#vectors.textContent = say(VECTORS_TEXT);
     this.#pictures.positions.say(say(KIND_TEXTS[state.kind]));
     this.#pictures.trials.say(TABLE_TEXT);
-    this.#pictures.output.say(
-      say(
-        `One row for each word, where it stands now. D is what changed against the order as written; less than ${magnitude(ROUNDING)} is rounding, and shown as 0.`,
-      ),
-    );
-    this.#pictures.vectors.say(
-      say(
-        "Six properties set by hand, and two numbers made from the letters, so that Susan and Mary are alike but not the same. Nothing is trained. Two matrices turn vectors into queries and keys, one question a column; values are the vectors themselves.",
-      ),
-    );
     this.#agreement.textContent =
       answer === undefined
         ? OWN_ARITHMETIC
-        : `Shares and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
+        : `Attention weights and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
     this.#teller.tell();
   }
 
   get #isTurned(): boolean {
     return this.#store.state.by === "columns";
+  }
+
+  /** A word asks from now on; of anything else the arithmetic is told. */
+  #pick(name: string): void {
+    const [matrix = "", row, col] = name.split(".");
+    if (matrix === "word") this.#store.change({ asker: Number(row) });
+    else this.#teller.point({ name: matrix, row: Number(row), col: Number(col) }, true);
   }
 
   #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
@@ -193,12 +185,6 @@ export class OrderRoom {
     const matrices = names.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
     return { state, words: labels, ...Object.fromEntries(matrices) };
   }
-}
-
-function endsSwapped(places: readonly number[]): readonly number[] {
-  const [first, last] = [places[0], places.at(-1)];
-  if (first === undefined || last === undefined || places.length < 2) return places;
-  return [last, ...places.slice(1, -1), first];
 }
 
 /** Another order than the present one, where there is one; the same each time it is asked for from the same order. */

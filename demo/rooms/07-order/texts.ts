@@ -17,28 +17,27 @@ export function orderText(scene: OrderScene, answer: OrderAnswer | undefined): s
   const kernel = answer === undefined ? own : largest(answer.difference);
   const figures = `largest difference ${apart(own)} by hand${answer === undefined ? "" : `, ${apart(kernel)} in the kernel’s single precision`}`;
   return Math.max(own, kernel) < ROUNDING
-    ? `Every word takes in what it took in as written: ${figures}. The set of outputs moved along with the words; nobody noticed.`
-    : `Noticed: the words now take in something else, ${figures}.`;
+    ? `Every word’s output is what it was as written: ${figures}. Nobody noticed; the outputs moved along with the words.`
+    : `Noticed: the outputs changed, ${figures}.`;
 }
 
 export const KIND_TEXTS: Readonly<Record<Kind, string>> = {
-  none: "Nothing. A score looks at two words and not at where they are, a softmax and a weighted mean are sums, and sums have no order. So who gave and who was given is lost.",
+  none: "Nothing. A score compares two words and not their places; a softmax and a weighted mean are sums, and sums have no order. So it is lost who gave and who was given.",
   causal:
-    "Nothing is added, but no word sees a later one. That alone tells the words apart by how many they see, though not by how far away they are.",
+    "Nothing is added, but no word sees a later one. That tells words apart by how many they see, though not by how far away those are.",
   sinusoidal:
-    "Waves are added to the vectors, fast ones in the first columns, slow ones in the last. They become part of queries, keys and values, so moving the whole sentence changes everything a little.",
+    "Waves are added to the vectors, a pair of columns in each lane: fast ones first, slow ones last. A dot is what a word gets. They become part of queries, keys and values, so sliding the sentence changes everything a little.",
   learned:
-    "Each position has a row of a table, added to the vectors. Nothing is trained on this page, so random numbers stand in. What lies beyond the table has no row: such a model ends there.",
-  rope: "Queries and keys are turned, pair by pair of columns, by an angle that grows with the position. The product of two turned vectors holds only the difference of their angles, so moving the whole sentence changes nothing. Values are left alone. Here neighbouring columns make a pair; other models pair the two halves.",
+    "Each position has a row of a table, which is added to the vectors. Nothing is trained here, so random numbers stand in. A position beyond the table has no row.",
+  rope: "Queries and keys turn, pair by pair of columns, by an angle that grows with the position. When both slide, the angle between them stays, so their product does too. Here neighbouring columns are a pair; other models pair the two halves.",
   alibi:
-    "Vectors are left alone; each score loses a slope times the distance. Near words are louder. Distance says nothing about direction: before and after count alike.",
+    "Each score loses a slope times the distance, so near words count more. Before and after count alike, and sliding the sentence changes nothing.",
   relative:
-    "Vectors are left alone; each score gains a number that depends on the distance alone, before and after told apart. All distances beyond 4 share one number.",
+    "Each score gains a number for its distance, with before and after told apart. All distances beyond 4 share one number.",
 };
 
 export const TABLE_TEXT =
-  "Each kind is put to three trials: the first two words swapped, the sentence reversed, and the whole sentence moved by 7 positions. The figure is the largest difference in what one and the same word takes in. Rounding alone gives about 10⁻⁷. ALiBi counts steps without asking in which direction: it tells a swap from no swap, but not a sentence from its mirror image.";
+  "Three trials: the first two words swapped, the sentence reversed, all of it moved by 7. The figure is the largest change of any word’s output; rounding gives about 10⁻¹⁶. ALiBi ignores direction, so a mirror image escapes it.";
 
-export function noticed(residual: number): boolean {
-  return residual >= ROUNDING;
-}
+export const VECTORS_TEXT =
+  "Outputs have one row for each word, where it stands now. D is the change against the order as written; mere rounding is shown as 0. X has six properties set by hand and two numbers made from the letters; values are X itself.";

@@ -1,40 +1,41 @@
-// The table of trials: which kinds of position notice that words were reversed, or that all of them moved.
+// The table of trials: which kinds of position notice that words changed places, or that all of them moved.
 
+import { largest } from "../../src/model/matrix.js";
 import { h } from "../../src/ui/dom.js";
 import { apart } from "../../src/ui/numbers.js";
-import { type OrderAnswer, ownResiduals, type Residuals } from "./calls.js";
+import { attend } from "./attend.js";
 import { KIND_NAMES } from "./controls.js";
-import type { OrderScene } from "./scene.js";
+import { gap, type OrderScene, reordered } from "./scene.js";
 import { KINDS, type Kind } from "./state.js";
-import { noticed } from "./texts.js";
+import { ROUNDING } from "./texts.js";
 
-export function residualsOf(
-  scene: OrderScene,
-  answer: OrderAnswer | undefined,
-): readonly (readonly [Kind, Residuals])[] {
-  return KINDS.map((kind) => [kind, answer?.residuals.get(kind) ?? ownResiduals(scene, kind)]);
+export const TRIALS = ["first two swapped", "reversed", "moved by 7"] as const;
+const MOVED_BY = 7;
+
+/** The largest change of any word's output, trial by trial. */
+export function changesOf({ vectors, state, words }: OrderScene): readonly (readonly [Kind, readonly number[]])[] {
+  const written = words.map((_, word) => word);
+  const swapped = [...written.slice(0, 2).reverse(), ...written.slice(2)];
+  return KINDS.map((kind) => {
+    const outputOf = (places: readonly number[], shift = 0) =>
+      attend(reordered(vectors, places), { ...state, kind }, shift).output;
+    const change = (places: readonly number[], shift?: number): number =>
+      largest(gap(outputOf(places, shift), outputOf(written), places));
+    return [kind, [change(swapped), change([...written].reverse()), change(written, MOVED_BY)]];
+  });
 }
 
-export function trialRows(scene: OrderScene, answer: OrderAnswer | undefined): HTMLElement[] {
-  return residualsOf(scene, answer).map(([kind, { swapped, reversed, moved }]) =>
+export function trialRows(scene: OrderScene): HTMLElement[] {
+  return changesOf(scene).map(([kind, changes]) =>
     h(
       "tr",
       { class: kind === scene.state.kind ? "own" : undefined, "data-kind": kind },
       h("th", { scope: "row" }, KIND_NAMES[kind]),
-      verdict(swapped),
-      verdict(reversed),
-      verdict(moved),
+      ...changes.map((change) => {
+        const isSeen = change >= ROUNDING;
+        const verdict = h("b", {}, isSeen ? "notices" : "blind");
+        return h("td", { class: isSeen ? "noticed" : undefined }, verdict, " ", h("span", {}, apart(change)));
+      }),
     ),
-  );
-}
-
-function verdict(residual: number): HTMLElement {
-  const seen = noticed(residual);
-  return h(
-    "td",
-    { class: seen ? "noticed" : undefined },
-    h("b", {}, seen ? "notices" : "blind"),
-    " ",
-    h("span", {}, apart(residual)),
   );
 }

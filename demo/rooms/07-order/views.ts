@@ -44,62 +44,34 @@ export function viewOf(name: MatrixName, scene: OrderScene, answer?: OrderAnswer
   const turned = state.kind === "rope" ? ", before they are turned" : "";
   const struck = (row: number, col: number): boolean => state.kind === "causal" && col > row;
   const pairs = { colLabels: labels, struck };
-  switch (name) {
-    case "X":
-      return signed("X", "one word per row, as written; change any", vectors, { rowLabels: words, editable: true });
-    case "Wq":
-    case "Wk": {
-      const asks = name === "Wq";
-      const about = asks ? "what makes a word ask" : "what makes a word answer";
-      return signed(asks ? "W_Q" : "W_K", about, asks ? ASKS : ANSWERS, { rowLabels: FEATURES, colLabels: questions });
-    }
-    case "Qp":
-      return signed("Q", `queries${turned}`, now.plainQ, { colLabels: questions });
-    case "Kp":
-      return signed("K", `keys${turned}`, now.plainK, { colLabels: questions });
-    case "P":
-      return signed(
-        "P",
-        `positions ${state.shift} to ${state.shift + labels.length - 1}, added to X`,
-        now.added ?? NOTHING,
-      );
-    case "angle":
-      return signed("angle", "position × speed, one for each pair of columns", anglesOf(scene), {
-        colLabels: QUESTIONS.slice(0, QUESTIONS.length / 2).map((_, pair) => `pair ${pair + 1}`),
-        full: Math.PI,
-      });
-    case "Q":
-      return signed("Q", "queries, turned", now.q, { colLabels: questions });
-    case "K":
-      return signed("K", "keys, turned", now.k, { colLabels: questions });
-    case "b":
-      return signed("b", "added at each distance, key less query; change any", state.biases, {
-        rowLabels: ["b"],
-        colLabels: Array.from({ length: 2 * REACH + 1 }, (_, index) => distanceName(index - REACH)),
-        editable: true,
-      });
-    case "B":
-      return signed("B", "what distance adds to each score", now.bias, pairs);
-    case "Z":
-      return signed(
-        "S",
-        `q · k / √8${state.kind === "alibi" || state.kind === "relative" ? " + B" : ""}`,
-        now.scores,
-        pairs,
-      );
-    case "A":
-      return {
-        ...signed("A", "shares: each row sums to 1", answer?.shares ?? now.shares, pairs),
-        tone: "share",
-        full: 1,
-      };
-    case "O":
-      return signed("O", "what each word takes in", answer?.output ?? now.output);
-    case "D":
-      return signed("D", "less what the same word took in as written", rounded(answer?.difference ?? difference), {
-        full: 1,
-      });
-  }
+  const asked = { colLabels: questions };
+  const weights = (role: "query" | "key", matrix: Matrix) =>
+    signed(role === "query" ? "W_Q" : "W_K", `what makes a word’s ${role}`, matrix, { rowLabels: FEATURES, ...asked });
+  const last = state.shift + labels.length - 1;
+  const plusB = state.kind === "alibi" || state.kind === "relative" ? " + B" : "";
+  const distances = Array.from({ length: 2 * REACH + 1 }, (_, index) => distanceName(index - REACH));
+  const given = { rowLabels: ["b"], colLabels: distances, editable: true };
+  const pairNames = QUESTIONS.slice(0, QUESTIONS.length / 2).map((_, pair) => `pair ${pair + 1}`);
+  const ofAngles = { colLabels: pairNames, full: Math.PI };
+  const isWeight = { ...pairs, tone: "share", full: 1 } as const;
+  const views: Readonly<Record<MatrixName, () => MatrixView>> = {
+    X: () => signed("X", "one word per row, as written; change any", vectors, { rowLabels: words, editable: true }),
+    Wq: () => weights("query", ASKS),
+    Wk: () => weights("key", ANSWERS),
+    Qp: () => signed("Q", `queries${turned}`, now.plainQ, asked),
+    Kp: () => signed("K", `keys${turned}`, now.plainK, asked),
+    P: () => signed("P", `positions ${state.shift} to ${last}, added to X`, now.added ?? NOTHING),
+    angle: () => signed("angle", "position × speed, one for each pair of columns", anglesOf(scene), ofAngles),
+    Q: () => signed("Q", "queries, turned", now.q, asked),
+    K: () => signed("K", "keys, turned", now.k, asked),
+    b: () => signed("b", "added at each distance, key less query; change any", state.biases, given),
+    B: () => signed("B", "what distance adds to each score", now.bias, pairs),
+    Z: () => signed("S", `q · k / √8${plusB}`, now.scores, pairs),
+    A: () => signed("A", "attention weights: each row sums to 1", answer?.shares ?? now.shares, isWeight),
+    O: () => signed("O", "output of each word", answer?.output ?? now.output),
+    D: () => signed("D", "change against the order as written", rounded(answer?.difference ?? difference), { full: 1 }),
+  };
+  return views[name]();
 }
 
 export function anglesOf({ state, labels }: OrderScene): Matrix {

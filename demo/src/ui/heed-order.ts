@@ -1,45 +1,94 @@
-// <heed-order>: a line of words that can be dragged, or moved with the keyboard. A dragged word stays under the pointer; words that
-// cross go above and below the line.
+// <heed-order>: a line of words that can be dragged, or moved with the keyboard. Where a word stands is a function of the scrubber's place or
+// of the pointer's: words that cross travel over the line, one above the other.
 
+import { Board, during, mix, type View } from "./board.js";
 import { calm, h } from "./dom.js";
-import { type Lane, lanesOf } from "./lanes.js";
-import { percent } from "./numbers.js";
+import { lanesOf } from "./lanes.js";
+
+/** The left upper corner and the width of a word, in pixels of the board. */
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly opacity: number;
+  /** It leaves the line on its way. */
+  readonly leaves: boolean;
+}
+
+type Places = readonly number[];
+
+interface Sizes {
+  readonly gap: number;
+  /** Of letters, in pixels. */
+  readonly font: number;
+  /** By word. */
+  readonly widths: readonly number[];
+  readonly start: number;
+}
+
+export interface Way {
+  /** The word at each position, before and after the last move. */
+  readonly from: Places;
+  readonly to: Places;
+  readonly at: number;
+  readonly width: number;
+  readonly spots: readonly Spot[];
+  /** Where words were, or will be. */
+  readonly spotsAt: (at: number) => readonly Spot[];
+}
 
 export interface OrderView {
   readonly words: readonly string[];
   /** The word at each position. */
-  readonly places: readonly number[];
-  /** How much the word in the light takes from each word, by place. */
-  readonly shares: readonly number[];
+  readonly places: Places;
   /** By word. */
   readonly asker: number;
+  /** What stands around the words, and a figure below each. */
+  readonly draw: (way: Way) => View & { readonly figures: readonly string[] };
 }
 
 export interface OrderHandlers {
-  readonly move: (places: readonly number[]) => void;
+  readonly move: (places: Places) => void;
   readonly choose: (word: number) => void;
+  /** Something beside the words was pressed. */
+  readonly pick: (name: string) => void;
 }
 
-const GLIDE = { duration: 420, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
-/** A word leaves the line, moves and comes back: one after the other, so that it meets none on the way. */
-const CROSS = { duration: 1000 };
-const [LEFT, BACK] = [0.25, 0.75];
+/** Pixels: a word with its figure, and the line below two of them. */
+export const [TALL, LINE] = [56, 116];
+const [LARGEST, SMALLEST, NARROWEST, GAP] = [28, 11, 30, 17];
+const GLIDE = { duration: 300, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
 /** Pixels: less is a click. */
 const DRAG_FROM = 6;
+const NOTHING: View = { height: 0, shapes: [], said: "" };
+const LEVELS = { line: 0, above: 1, below: 2, unseen: 1 } as const;
 
 export class HeedOrder extends HTMLElement {
   handlers: OrderHandlers | undefined;
-  #view: OrderView = { words: [], places: [], shares: [], asker: -1 };
+  #view: OrderView = { words: [], places: [], asker: -1, draw: () => ({ ...NOTHING, figures: [] }) };
+  #from: Places = [];
+  #to: Places = [];
+  /** Where the dragged word would be. */
+  #wanted: Places = [];
+  /** Where the board is, or is going. */
+  #place = 0;
   #items: HTMLLIElement[] = [];
-  #list = h("ol", { class: "order-words", dir: "auto" });
-  #spoken = h("p", { class: "spoken", "aria-live": "polite" });
+  #natural: readonly number[] = [];
+  readonly #list = h("ol", { class: "order-words", dir: "auto" });
+  readonly #spoken = h("p", { class: "spoken", "aria-live": "polite" });
+  readonly #board = new Board({
+    steps: ["before", "after"],
+    moved: (at) => this.#moved(at),
+    picked: (name) => this.handlers?.pick(name),
+  });
   #drag:
-    | { readonly word: number; readonly x: number; readonly y: number; readonly grip: DOMPoint; moved: boolean }
+    | { readonly word: number; readonly x: number; readonly y: number; readonly grip: DOMPoint; at?: DOMPoint }
     | undefined;
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(this.#list, this.#spoken);
+    this.#board.element.firstElementChild?.append(this.#list);
+    this.append(this.#board.element, this.#spoken);
     this.#list.addEventListener("pointerdown", (event) => this.#begin(event));
     // On the window: the pointer leaves the word that it drags.
     addEventListener("pointermove", (event) => this.#dragTo(event));
@@ -52,14 +101,28 @@ export class HeedOrder extends HTMLElement {
   }
 
   show(view: OrderView): void {
-    const before = this.#view;
-    const boxes = this.#items.map((item) => item.getBoundingClientRect());
+    const shown = this.#view.words;
     this.#view = view;
-    if (before.words.join("\n") !== view.words.join("\n")) this.#rebuild(view);
-    else if (before.places.join() !== view.places.join()) this.#reorder(before, boxes);
-    this.#items.forEach((item, word) => {
-      this.#mark(item, word);
-    });
+    const { words, places } = view;
+    const written = words.map((_, word) => word);
+    const [before, isWritten] = [this.#now, same(written, places)];
+    const isOther = shown.join("\n") !== words.join("\n");
+    let [at, leaps] = [this.#board.at, false];
+    if (this.#drag?.at !== undefined) {
+      this.#to = places;
+      at = this.#place = 1;
+    } else if (isOther || !same(before, places)) {
+      // What is as written stands at the beginning.
+      const other = isOther ? (isWritten ? endsSwapped(written) : written) : before;
+      [this.#from, this.#to] = isWritten ? [places, other] : [other, places];
+      this.#place = isWritten ? 0 : 1;
+      leaps = !isOther;
+      at = leaps ? 1 - this.#place : this.#place;
+      if (isOther) this.#rebuild();
+    }
+    this.#order();
+    this.#paint(at);
+    if (leaps) this.#board.leap(this.#place);
   }
 
   /** Moves a word to the right by so many positions, or to the left where `by` is negative, if there is room. */
@@ -67,9 +130,21 @@ export class HeedOrder extends HTMLElement {
     this.#move(word, this.#onward(by));
   }
 
-  /** A sentence may run from the right. */
+  get #now(): Places {
+    return Math.round(this.#place) === 0 ? this.#from : this.#to;
+  }
+
+  get #isFromRight(): boolean {
+    return getComputedStyle(this.#list).direction === "rtl";
+  }
+
   #onward(by: number): number {
-    return getComputedStyle(this.#list).direction === "rtl" ? -by : by;
+    return this.#isFromRight ? -by : by;
+  }
+
+  #moved(at: number): void {
+    this.#place = at;
+    if (!same(this.#now, this.#view.places)) this.handlers?.move(this.#now);
   }
 
   /** Says where the word is now. */
@@ -79,53 +154,123 @@ export class HeedOrder extends HTMLElement {
     const to = Math.min(places.length - 1, Math.max(0, from + by));
     if (from < 0 || from === to) return;
     this.#spoken.textContent = `${words[word]}, now at place ${to + 1} of ${places.length}`;
-    this.handlers?.move(movedTo(places, from, to));
+    const rest = places.filter((one) => one !== word);
+    this.handlers?.move([...rest.slice(0, to), word, ...rest.slice(to)]);
   }
 
-  #rebuild({ words, places }: OrderView): void {
+  #rebuild(): void {
+    const { words } = this.#view;
     this.#items = words.map((word, index) =>
-      h(
-        "li",
-        { "data-word": index },
-        h("button", { type: "button", class: "order-word" }, word),
-        h("span", { class: "meter", "aria-hidden": "true" }, h("span")),
-        h("small"),
-      ),
+      h("li", { "data-word": index }, h("button", { type: "button", class: "order-word" }, word), h("small")),
     );
-    this.#list.replaceChildren(...places.flatMap((word) => this.#items[word] ?? []));
+    this.#list.replaceChildren(...this.#items);
+    this.#setFont(LARGEST);
+    this.#natural = this.#items.map(
+      (item) => 1 + Math.ceil(item.firstElementChild?.getBoundingClientRect().width ?? 0),
+    );
   }
 
-  /** Puts the words into their new positions, and animates each from where it was. */
-  #reorder(before: OrderView, boxes: readonly DOMRect[]): void {
-    const { places } = this.#view;
-    // Otherwise their new positions would be measured while they are still moving.
-    for (const motion of this.getAnimations({ subtree: true })) motion.cancel();
+  #setFont(size: number): void {
+    if (this.#list.parentElement !== null) this.#list.parentElement.style.fontSize = `${size}px`;
+  }
+
+  /** As they are read. */
+  #order(): void {
     const focused = document.activeElement;
-    this.#list.append(...places.flatMap((word) => this.#items[word] ?? []));
+    this.#view.places.forEach((word, place) => {
+      const [item, there] = [this.#items[word], this.#list.children[place] ?? null];
+      if (item !== undefined && item !== there) this.#list.insertBefore(item, there);
+    });
     if (focused instanceof HTMLElement && this.#list.contains(focused)) focused.focus({ preventScroll: true });
-    if (calm()) return;
-    const isFree = (word: number): boolean => word !== this.#drag?.word;
-    const lanes = lanesOf(before.places.filter(isFree), places.filter(isFree));
-    const crosses = [...lanes.values()].some((lane) => lane !== "line");
-    const now = this.#items.map((item) => item.getBoundingClientRect());
-    const isOneLine = [...boxes, ...now].every(({ top }) => top === boxes[0]?.top);
-    for (const [word, lane] of lanes) {
-      const [item, from, to] = [this.#items[word], boxes[word], now[word]];
-      if (item === undefined || from === undefined || to === undefined) continue;
-      const way = { x: from.left - to.left, y: from.top - to.top };
-      if (crosses) cross(item, way, isOneLine || (lane === "line" && way.y === 0) ? lane : "unseen");
-      else item.animate([{ transform: `translate(${way.x}px, ${way.y}px)` }, { transform: "none" }], GLIDE);
-    }
+    this.#items.forEach((item, word) => {
+      item.classList.toggle("asking", word === this.#view.asker);
+      item.firstElementChild?.setAttribute("aria-pressed", String(word === this.#view.asker));
+    });
   }
 
-  #mark(item: HTMLLIElement, word: number): void {
-    const { asker, places, shares } = this.#view;
-    const share = shares[places.indexOf(word)] ?? 0;
-    item.classList.toggle("asking", word === asker);
-    item.querySelector("button")?.setAttribute("aria-pressed", String(word === asker));
-    const [bar, figure] = [item.querySelector<HTMLElement>(".meter > span"), item.querySelector("small")];
-    bar?.style.setProperty("width", `${(share * 100).toFixed(1)}%`);
-    if (figure !== null) figure.textContent = percent(share);
+  #paint(at: number): void {
+    this.#board.show((place, width) => this.#draw(place, width), at);
+  }
+
+  #draw(at: number, width: number): View {
+    if (this.#natural.every((one) => one === 1)) this.#rebuild();
+    const sizes = this.#sizes(width);
+    const spotsAt = (place: number): readonly Spot[] => this.#spots(place, sizes, width);
+    const spots =
+      this.#drag?.at === undefined ? spotsAt(at) : this.#dragged(this.#drag.word, this.#drag.at, sizes, width);
+    const view = this.#view.draw({ from: this.#from, to: this.#to, at, width, spots, spotsAt });
+    this.#setFont(sizes.font);
+    this.#items.forEach((item, word) => {
+      const { x = 0, y = 0, width: wide = 0, opacity = 1 } = spots[word] ?? {};
+      item.style.transform = `translate(${x}px, ${y}px)`;
+      item.style.width = `${wide}px`;
+      item.style.opacity = String(opacity);
+      const figure = item.lastElementChild;
+      if (figure !== null) figure.textContent = view.figures[word] ?? "";
+    });
+    return view;
+  }
+
+  /** All words fit into one line: their letters are as small as need be, and what is longer still is cut. */
+  #sizes(width: number): Sizes {
+    const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
+    const gaps = Math.max(0, this.#natural.length - 1);
+    const fit = width / (sum(this.#natural) + gaps * GAP);
+    const font = Math.max(SMALLEST, LARGEST * Math.min(1, fit));
+    const gap = (GAP * font) / LARGEST;
+    const wanted = this.#natural.map((one) => Math.max(NARROWEST, (one * font) / LARGEST));
+    const cut = Math.min(1, (width - gaps * gap) / sum(wanted));
+    const widths = wanted.map((one) => one * cut);
+    const start = (width - gaps * gap - sum(widths)) / 2;
+    return { gap, font, widths, start };
+  }
+
+  /** The left edge of each word, by word, as they stand in this order. */
+  #edges(places: Places, { gap, widths, start }: Sizes): readonly number[] {
+    const edges: number[] = [];
+    let x = start;
+    for (const word of places) {
+      edges[word] = x;
+      x += (widths[word] ?? 0) + gap;
+    }
+    return edges;
+  }
+
+  /** A word leaves the line before it moves, and comes back where it stays. */
+  #spots(at: number, sizes: Sizes, width: number): readonly Spot[] {
+    const lanes = lanesOf(this.#from, this.#to);
+    const [before, after] = [this.#edges(this.#from, sizes), this.#edges(this.#to, sizes)];
+    const [along, lift] = [during(at, 0.25, 0.75), during(at, 0, 0.3) - during(at, 0.7, 1)];
+    return sizes.widths.map((wide, word) => {
+      const lane = lanes.get(word) ?? "line";
+      const x = mix(before[word] ?? 0, after[word] ?? 0, along);
+      return {
+        x: this.#isFromRight ? width - x - wide : x,
+        y: LINE - LEVELS[lane] * lift * (TALL + 2),
+        width: wide,
+        opacity: lane === "unseen" ? 1 - lift : 1,
+        leaves: lane !== "line",
+      };
+    });
+  }
+
+  /** The dragged word is above the line, and the others make room as it comes. */
+  #dragged(held: number, pointer: DOMPoint, sizes: Sizes, width: number): readonly Spot[] {
+    const rest = this.#view.places.filter((word) => word !== held);
+    const edges = this.#edges(rest, sizes);
+    const own = sizes.widths[held] ?? 0;
+    const left = Math.min(width - own, Math.max(0, pointer.x));
+    const middle = (this.#isFromRight ? width - left - own : left) + own / 2;
+    const hole = own + sizes.gap;
+    const makesRoom = (word: number): number =>
+      during((edges[word] ?? 0) + ((sizes.widths[word] ?? 0) + hole) / 2 - middle, -hole / 2, hole / 2);
+    const place = rest.filter((word) => makesRoom(word) < 0.5).length;
+    this.#wanted = [...rest.slice(0, place), held, ...rest.slice(place)];
+    return sizes.widths.map((wide, word) => {
+      const x = (edges[word] ?? 0) + hole * makesRoom(word);
+      const inLine = { x: this.#isFromRight ? width - x - wide : x, y: LINE, width: wide, opacity: 1, leaves: false };
+      return word === held ? { ...inLine, x: left, y: Math.max(0, Math.min(pointer.y, LINE - TALL - 2)) } : inLine;
+    });
   }
 
   #wordOf(target: EventTarget | null): number {
@@ -138,51 +283,33 @@ export class HeedOrder extends HTMLElement {
     if (word < 0 || event.button !== 0) return;
     const { left = 0, top = 0 } = this.#items[word]?.getBoundingClientRect() ?? {};
     const [x, y] = [event.clientX, event.clientY];
-    this.#drag = { word, x, y, grip: new DOMPoint(x - left, y - top), moved: false };
+    this.#drag = { word, x, y, grip: new DOMPoint(x - left, y - top) };
   }
 
   #dragTo(event: PointerEvent): void {
     const drag = this.#drag;
     if (drag === undefined) return;
-    if (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < DRAG_FROM) return;
-    drag.moved = true;
+    if (drag.at === undefined) {
+      if (Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < DRAG_FROM) return;
+      [this.#from, this.#to] = [this.#now, this.#now];
+    }
+    const { left, top } = this.#list.getBoundingClientRect();
+    drag.at = new DOMPoint(event.clientX - drag.grip.x - left, event.clientY - drag.grip.y - top);
     this.classList.add("dragging");
-    const { places } = this.#view;
-    const over = this.#placeAt(event.clientX, event.clientY);
-    const from = places.indexOf(drag.word);
-    if (over >= 0 && over !== from) this.handlers?.move(movedTo(places, from, over));
-    const item = this.#items[drag.word];
-    if (item === undefined) return;
-    const [left, top] = this.#cornerOf(item);
-    item.classList.add("held");
-    const [x, y] = [event.clientX - drag.grip.x - left, event.clientY - drag.grip.y - top].map(Math.round);
-    item.style.translate = `${x}px ${y}px`;
+    this.#paint(1);
+    if (!same(this.#wanted, this.#view.places)) this.handlers?.move(this.#wanted);
   }
 
   #end(): void {
-    const item = this.#items[this.#drag?.word ?? -1];
+    const drag = this.#drag;
     this.#drag = undefined;
+    if (drag?.at === undefined) return;
     this.classList.remove("dragging");
-    if (item === undefined || item.style.translate === "") return;
-    if (!calm()) item.animate([{ translate: item.style.translate }, { translate: "none" }], GLIDE);
-    item.style.translate = "";
-    item.classList.remove("held");
-  }
-
-  /** Where a word will be once it is there, in the window. */
-  #cornerOf(item: HTMLElement): readonly [number, number] {
-    const own = this.getBoundingClientRect();
-    return [own.left + item.offsetLeft, own.top + item.offsetTop];
-  }
-
-  /** The place whose word lies under the pointer, where the words will be once they have glided. */
-  #placeAt(x: number, y: number): number {
-    return this.#view.places.findIndex((word) => {
-      const item = this.#items[word];
-      if (item === undefined) return false;
-      const [left, top] = this.#cornerOf(item);
-      return x >= left && x <= left + item.offsetWidth && y >= top - 12 && y <= top + item.offsetHeight + 12;
-    });
+    const item = this.#items[drag.word];
+    const from = item?.style.transform ?? "";
+    this.#place = 1;
+    this.#paint(1);
+    if (!calm()) item?.animate([{ transform: from }, { transform: item.style.transform }], GLIDE);
   }
 
   #key(event: KeyboardEvent): void {
@@ -200,28 +327,12 @@ export class HeedOrder extends HTMLElement {
   }
 }
 
-/** Figures are unseen meanwhile: they would be beside the wrong word. */
-function cross(item: HTMLElement, { x, y }: { readonly x: number; readonly y: number }, lane: Lane): void {
-  const [word, ...figures] = item.children;
-  const height = word?.clientHeight ?? 0;
-  const lift = lane === "above" ? -height : lane === "below" ? height : 0;
-  const unseen = [{ opacity: 1 }, { opacity: 0, offset: LEFT }, { opacity: 0, offset: BACK }, { opacity: 1 }];
-  item.animate(
-    [
-      { transform: `translate(${x}px, ${y}px)`, easing: "ease-in-out" },
-      { transform: `translate(${x}px, ${y + lift}px)`, offset: LEFT, easing: "ease-in-out" },
-      { transform: `translate(0, ${lift}px)`, offset: BACK, easing: "ease-in-out" },
-      { transform: "none" },
-    ],
-    CROSS,
-  );
-  for (const part of lane === "unseen" ? item.children : figures) part.animate(unseen, CROSS);
-}
+const same = (a: Places, b: Places): boolean => a.join() === b.join();
 
-function movedTo(places: readonly number[], from: number, to: number): readonly number[] {
-  const rest = places.filter((_, place) => place !== from);
-  const word = places[from];
-  return word === undefined ? places : [...rest.slice(0, to), word, ...rest.slice(to)];
+export function endsSwapped(places: Places): Places {
+  const [first, last] = [places[0], places.at(-1)];
+  if (first === undefined || last === undefined || places.length < 2) return places;
+  return [last, ...places.slice(1, -1), first];
 }
 
 customElements.define("heed-order", HeedOrder);

@@ -53,8 +53,8 @@ test("what is said of rows is said of columns", async () => {
   const page = await open("order.html#by=columns");
   await kernelAnswered(page);
   const text = (await page.locator("[data-room]").innerText()).replaceAll("\n", " ");
-  expect(text).toContain("shares: each column sums to 1");
-  expect(text).toContain("One column for each word");
+  expect(text).toContain("attention weights: each column sums to 1");
+  expect(text).toContain("one column for each word");
   expect(text).not.toMatch(/each row|one row/i);
 });
 

@@ -1,0 +1,116 @@
+// What stands around the moving words: arcs of the word in the light, which travel with them, its output below it, and ghosts. Pure.
+
+import { at as entry } from "../../src/model/matrix.js";
+import { figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { LINE, type Spot, TALL, type Way } from "../../src/ui/heed-order.js";
+import { exact, percent } from "../../src/ui/numbers.js";
+import { attendIn, type OrderScene } from "./scene.js";
+import { FEATURES, WIDTH } from "./vectors.js";
+
+const [FOOT, DEEP, HALF] = [LINE + TALL, 84, 26];
+const MIDDLE = FOOT + DEEP + HALF + 16;
+export const HEIGHT = MIDDLE + HALF + 44;
+const DOTTED = { class: "tone-soft board-arc", "stroke-dasharray": "2 4" };
+const GHOSTS = [0.35, 0.7];
+
+export function morph(
+  scene: OrderScene,
+  { from, to, at, width, spots, spotsAt }: Way,
+): View & { readonly figures: readonly string[] } {
+  const { words, state } = scene;
+  const [asker, row] = [spots[state.asker], scene.places.indexOf(state.asker)];
+  const read = [from, to].map((places) => {
+    const { shares, output } = attendIn(scene, places);
+    const place = places.indexOf(state.asker);
+    return {
+      weights: words.map((_, word) => entry(shares, place, places.indexOf(word))),
+      output: FEATURES.map((_, col) => entry(output, place, col)),
+    };
+  });
+  const between = (of: "weights" | "output"): readonly number[] =>
+    (read[0]?.[of] ?? []).map((value, index) => mix(value, read[1]?.[of][index] ?? value, at));
+  const [weights, output] = [between("weights"), between("output")];
+  const written = FEATURES.map((_, col) => entry(scene.written.output, state.asker, col));
+  const figures = weights.map(percent);
+  if (asker === undefined) return { height: HEIGHT, shapes: [], figures, said: "No words yet." };
+  const name = words[state.asker] ?? "";
+  return {
+    height: HEIGHT,
+    figures,
+    shapes: [
+      ...spots.flatMap((spot, word) => (spot.leaves ? traceOf(words[word] ?? "", word, at, spotsAt) : [])),
+      ...spots.flatMap((spot, word) =>
+        word === state.asker ? [] : [arcOf(asker, spot, weights[word] ?? 0, `${row}.${scene.places.indexOf(word)}`)],
+      ),
+      ...outputOf(name, asker, output, written, { width, row }),
+    ],
+    said: `${name}: ${words.map((word, index) => `${word} ${figures[index]}`).join(", ")}`,
+  };
+}
+
+const middleOf = ({ x, width }: Spot): number => x + width / 2;
+
+/** The way that a word took, and where it was on it; the ghosts fade when it arrives. */
+function traceOf(word: string, index: number, at: number, spotsAt: Way["spotsAt"]): readonly Shape[] {
+  const point = (place: number): readonly [number, number] => {
+    const spot = spotsAt(place)[index];
+    return spot === undefined ? [0, 0] : [middleOf(spot), spot.y + 26];
+  };
+  const way = Array.from({ length: 25 }, (_, step) =>
+    point((at * step) / 24)
+      .map((one) => one.toFixed(1))
+      .join(" "),
+  );
+  return [
+    shape("path", `w${index}`, { d: `M${way.join("L")}`, ...DOTTED }),
+    ...GHOSTS.map((part) =>
+      figure(`g${index}.${part}`, word, point(at * part), {
+        opacity: 0.9 * at * (1 - at) * part,
+        class: "order-ghost",
+      }),
+    ),
+  ];
+}
+
+function arcOf(asker: Spot, spot: Spot, weight: number, cell: string): Shape {
+  const [x1, x2] = [middleOf(asker), middleOf(spot)];
+  const low = FOOT + Math.min(DEEP, 26 + Math.abs(x1 - x2) * 0.22);
+  return shape("path", `a${cell}`, {
+    d: `M${x1} ${asker.y + TALL}C${x1} ${low} ${x2} ${low} ${x2} ${spot.y + TALL}`,
+    class: "tone-share board-arc",
+    "stroke-width": Math.max(0.4, weight * 16),
+    opacity: 0.75 * spot.opacity,
+    "data-pick": `A.${cell}`,
+  });
+}
+
+/** Bars below the word, with a line where each was as written. */
+function outputOf(
+  name: string,
+  asker: Spot,
+  output: readonly number[],
+  written: readonly number[],
+  { width, row }: { width: number; row: number },
+) {
+  const room = Math.min(46, width / WIDTH);
+  const half = (WIDTH * room) / 2;
+  const middle = Math.min(width - half, Math.max(half, middleOf(asker)));
+  const most = Math.max(1, ...[...output, ...written].map(Math.abs));
+  const stem = `M${middleOf(asker)} ${asker.y + TALL}V${FOOT + 20}L${middle} ${FOOT + DEEP - 12}`;
+  return [
+    shape("path", "stem", { d: stem, ...DOTTED }),
+    figure("title", `output of “${name}”`, [middle, FOOT + DEEP + 2], { class: "" }),
+    ...output.flatMap((value, col): readonly Shape[] => {
+      const [x, high] = [middle - half + (col + 0.5) * room, (value / most) * HALF];
+      const old = MIDDLE - ((written[col] ?? 0) / most) * HALF;
+      const place = { x: x - room * 0.36, y: MIDDLE - Math.max(0, high), width: room * 0.72, height: Math.abs(high) };
+      const tone = high < 0 ? "tone-below" : "tone-value";
+      return [
+        shape("rect", `o${col}`, { ...place, class: tone, "data-output": value, "data-pick": `O.${row}.${col}` }),
+        shape("path", `old${col}`, { d: `M${x - room * 0.44} ${old}h${room * 0.88}`, class: "board-arc" }),
+        figure(`n${col}`, exact(value, 2), [x, MIDDLE + HALF + 14]),
+        figure(`f${col}`, FEATURES[col] ?? "", [x, MIDDLE + HALF + 30]),
+      ];
+    }),
+  ];
+}

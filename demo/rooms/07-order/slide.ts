@@ -1,0 +1,169 @@
+// What a kind of position does while the sentence slides along: waves that are added, hands that turn, slopes over the words. Pure.
+
+import { at as entry } from "../../src/model/matrix.js";
+import { figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { exact } from "../../src/ui/numbers.js";
+import { learnedTable, scoreBias, sinusoid, speed } from "./positions.js";
+import type { OrderScene } from "./scene.js";
+import type { Kind } from "./state.js";
+import { WIDTH } from "./vectors.js";
+
+/** Positions by which it can slide. */
+const SLIDE = 4;
+export const SLIDE_STEPS = Array.from({ length: SLIDE + 1 }, (_, by) =>
+  by === 0 ? "as it stands" : `moved on by ${by}`,
+);
+const PAIRS = WIDTH / 2;
+/** Pixels. */
+const [HIGH, FOOT] = [188, 38];
+
+interface Axis {
+  readonly scene: OrderScene;
+  readonly by: number;
+  readonly width: number;
+  /** Of a position counted from the first one that is shown. */
+  readonly x: (position: number) => number;
+}
+
+const DRAW: Readonly<Record<Kind, ((axis: Axis) => readonly Shape[]) | undefined>> = {
+  none: undefined,
+  causal: slope,
+  sinusoidal: waves,
+  learned: waves,
+  rope: clocks,
+  alibi: slope,
+  relative: slope,
+};
+
+export const slides = ({ state, words }: OrderScene): boolean => DRAW[state.kind] !== undefined && words.length > 0;
+
+export function slide(scene: OrderScene, by: number, width: number): View {
+  const { labels, state } = scene;
+  const room = width / (labels.length + SLIDE);
+  const x = (position: number): number => (position + 0.5) * room;
+  const letters = Math.max(2, Math.floor(room / 7));
+  const words = labels.flatMap((word, place): readonly Shape[] => {
+    const said = word.length > letters ? `${word.slice(0, letters - 1)}…` : word;
+    const isAsker = scene.places[place] === state.asker;
+    const look = { class: isAsker ? "asking" : "", "data-pick": `word.${scene.places[place]}` };
+    return [
+      figure(`l${place}`, said, [x(place + by), HIGH + 20], look),
+      figure(`n${place}`, exact(state.shift + place + by, 1), [x(place + by), HIGH + 35]),
+    ];
+  });
+  const shapes = [...((slides(scene) && DRAW[state.kind]?.({ scene, by, width, x })) || []), ...words];
+  return {
+    height: HIGH + FOOT,
+    shapes,
+    said: `${labels.join(" ")}, positions ${state.shift + by} to ${state.shift + by + labels.length - 1}`,
+  };
+}
+
+/** Each pair of columns in a lane: sin and cos, or two columns of the table; the dots are what a word gets. */
+function waves({ scene: { state, labels }, by, width, x }: Axis): readonly Shape[] {
+  const table = learnedTable(state.seed);
+  const isWave = state.kind === "sinusoidal";
+  const valueAt = (position: number, col: number): number => {
+    if (isWave) return sinusoid(state.base, position, col);
+    const row = (before: number): number => entry(table, Math.min(table.rows - 1, before), col);
+    const whole = Math.floor(position);
+    return mix(row(whole), row(whole + 1), position - whole) / 2;
+  };
+  const lane = HIGH / PAIRS;
+  const y = (position: number, col: number): number =>
+    lane * ((col >> 1) + 0.5) - valueAt(state.shift + position, col) * (lane / 2 - 5);
+  const points = Array.from({ length: 161 }, (_, step) => (step / 160) * (labels.length + SLIDE - 1));
+  return Array.from({ length: WIDTH }, (_, col): readonly Shape[] => {
+    const tone = col % 2 === 0 ? "tone-query" : "tone-key";
+    const d = `M${points.map((position) => `${x(position).toFixed(1)} ${y(position, col).toFixed(2)}`).join("L")}`;
+    return [
+      shape("path", `p${col}`, { d, class: `${tone} board-arc`, "stroke-width": 1.4 }),
+      ...labels.map((_, place) =>
+        shape("circle", `d${col}.${place}`, {
+          cx: x(place + by),
+          cy: y(place + by, col),
+          r: Math.min(4, width / 120),
+          class: tone,
+          "data-pick": `P.${place}.${col}`,
+        }),
+      ),
+    ];
+  }).flat();
+}
+
+/** A clock for each pair of columns: both hands turn, and the angle between them stays. */
+function clocks({ scene, by, width }: Axis): readonly Shape[] {
+  const { now, places, state, labels } = scene;
+  const row = places.indexOf(state.asker);
+  const key = nearestKey(scene, row);
+  const room = width / PAIRS;
+  const radius = Math.min(56, room / 2 - 8);
+  const drawn = Array.from({ length: PAIRS }, (_, pair): readonly Shape[] => {
+    const [cx, cy] = [(pair + 0.5) * room, 28 + radius];
+    const hands = (
+      [
+        ["q", now.plainQ, row],
+        ["k", now.plainK, key],
+      ] as const
+    ).map(([role, matrix, place]) => {
+      const [a, b] = [entry(matrix, place, 2 * pair), entry(matrix, place, 2 * pair + 1)];
+      const angle = Math.atan2(b, a) + (state.shift + place + by) * speed(state.base, pair);
+      return { role, place, angle, length: Math.hypot(a, b) };
+    });
+    const longest = Math.max(...hands.map(({ length }) => length)) || 1;
+    const [q, k] = hands;
+    const apart =
+      q === undefined || k === undefined ? 0 : Math.atan2(Math.sin(q.angle - k.angle), Math.cos(q.angle - k.angle));
+    const said = hands.every(({ length }) => length > 0) ? `${exact((apart * 180) / Math.PI, 1)}°` : "–";
+    return [
+      shape("circle", `c${pair}`, { cx, cy, r: radius, class: "tone-soft board-arc", opacity: 0.5 }),
+      figure(`pair${pair}`, `pair ${pair + 1}`, [cx, 14]),
+      ...hands.map(({ role, place, angle, length }) =>
+        shape("path", `${role}${pair}`, {
+          d: `M${cx} ${cy}l${(Math.cos(angle) * radius * length) / longest} ${(-Math.sin(angle) * radius * length) / longest}`,
+          class: `tone-${role === "q" ? "query" : "key"} board-arc`,
+          "stroke-width": 4,
+          "data-pick": `${role.toUpperCase()}.${place}.${2 * pair}`,
+        }),
+      ),
+      figure(`a${pair}`, said, [cx, cy + radius + 18], { class: "", "data-angle": apart }),
+    ];
+  });
+  const title = `query of ${labels[row]}, key of ${labels[key]}, and the angle between them`;
+  return [...drawn.flat(), figure("hands", title, [width / 2, HIGH - 8])];
+}
+
+/** The word that the one in the light weighs most, itself left out. */
+function nearestKey({ now, labels }: OrderScene, row: number): number {
+  const others = labels.map((_, place) => place).filter((place) => place !== row);
+  return others.reduce(
+    (best, place) => (entry(now.shares, row, place) > entry(now.shares, row, best) ? place : best),
+    others[0] ?? row,
+  );
+}
+
+/** What is added to the score of each key; what is hidden has no dot. */
+function slope({ scene, by, x }: Axis): readonly Shape[] {
+  const { labels, places, state, now } = scene;
+  const row = places.indexOf(state.asker);
+  const keys = labels.flatMap((_, key) => (state.kind === "causal" && key > row ? [] : [key]));
+  const bias = (key: number): number => scoreBias(state, row, key);
+  const [low, high] = [Math.min(-1, ...keys.map(bias)), Math.max(0, ...keys.map(bias))];
+  const y = (value: number): number => 30 + ((high - value) / (high - low)) * (HIGH - 70);
+  const line = keys.map((key) => `${x(key + by)} ${y(bias(key))}`);
+  const zero = `M0 ${y(0)}H${x(labels.length + SLIDE)}`;
+  return [
+    shape("path", "zero", { d: zero, class: "tone-soft board-arc", "stroke-dasharray": "2 4" }),
+    shape("path", "slope", { d: `M${line.join("L")}`, class: "tone-share board-arc", "stroke-width": 2.5 }),
+    ...labels.flatMap((_, key): readonly Shape[] => {
+      const isHidden = !keys.includes(key);
+      const [cx, cy] = [x(key + by), y(isHidden ? 0 : bias(key))];
+      const pick = { "data-pick": `${state.kind === "causal" ? "Z" : "B"}.${row}.${key}` };
+      const said = isHidden ? "−∞" : exact(now.bias.data[row * labels.length + key] ?? 0, 2);
+      return [
+        ...(isHidden ? [] : [shape("circle", `d${key}`, { cx, cy, r: 5, class: "tone-share", ...pick })]),
+        figure(`b${key}`, said, [cx, isHidden || bias(key) >= 0 ? cy - 12 : cy + 20], pick),
+      ];
+    }),
+  ];
+}
