@@ -102,7 +102,12 @@ export class ScoreRoom {
           this.#store.change({ ...INITIAL, kind: this.#store.state.kind }, "new");
         }),
       ],
-      numbers: drawer("Numbers", line("q", "K"), line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"), line("S", "A")),
+      numbers: drawer(
+        "Numbers",
+        line("q", "K"),
+        line("W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"),
+        line("S", "A"),
+      ),
       data: () => this.#numbers(),
     });
   }

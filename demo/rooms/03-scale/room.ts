@@ -8,7 +8,7 @@ import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../../src/ui/math.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import { picture } from "../../src/ui/picture.js";
+import { drawer, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { ScaleAnswer } from "./calls.js";
@@ -100,7 +100,7 @@ export class ScaleRoom {
         name: "slopes",
         title: "How far the weights can still be moved",
         body: [this.#ball],
-        numbers: this.#matrices.of("J"),
+        numbers: drawer("Numbers", ...this.#matrices.of("J")),
         data: () => ({ state: this.#scene.state, jacobian: rowsOf(viewOf("J", this.#scene).matrix) }),
         aside: formula(
           sub("J", row("i", "j")),
