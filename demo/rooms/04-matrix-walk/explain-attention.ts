@@ -1,26 +1,32 @@
-// What the numbers of attention itself come from: scores, masks, shares, lse and outputs.
+// What the numbers of attention itself come from: scores, masks, weights, lse and outputs.
 
-import { at } from "../../src/model/matrix.js";
+import { at, columns, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import type { Scene } from "./spots.js";
 
-export function explainScore({ walk, head }: Scene, row: number, col: number): Explanation | undefined {
-  const [asker, word] = [walk.askers[row], walk.labels[col]];
-  const result = at(head.scores, row, col);
-  if (asker === undefined || word === undefined) return undefined;
-  const names = walk.questionNames.slice(head.firstColumn, head.firstColumn + walk.headWidth);
+/** Of a query and a key. */
+const plain = ({ walk }: Scene, name: string, row: number, col: number) => {
+  const [asker, word] = [walk.askers[row] ?? "", walk.labels[col] ?? ""];
+  return { asker, word, subject: `${name} [${asker}, ${word}]` };
+};
+const beside = (matrix: Matrix | undefined, row: number, col: number): number | undefined =>
+  matrix === undefined ? undefined : at(matrix, row, col);
+
+export function explainScore(scene: Scene, row: number, col: number): Explanation {
+  const { walk, head } = scene;
+  const { asker, word, subject } = plain(scene, "S", row, col);
   return {
-    subject: `S [${asker}, ${word}]`,
-    sentence: `The query of “${asker}” times the key of “${word}”, question by question.`,
+    subject,
+    sentence: `The query of “${asker}” times the key of “${word}”. As x W_Q W_Kᵀ xᵀ it is ${exact(bilinear(scene, row, col))} as well.`,
     ...products(
-      names,
+      walk.questionNames.slice(head.firstColumn, head.firstColumn + walk.headWidth),
       (i) => at(head.q, row, i),
       (i) => at(head.k, col, i),
       ["", "q", "k"],
     ),
-    result,
+    result: at(head.scores, row, col),
     lights: [
       { name: "Q", row },
       { name: "Kt", col },
@@ -30,29 +36,30 @@ export function explainScore({ walk, head }: Scene, row: number, col: number): E
   };
 }
 
-export function explainScaled({ walk, head, state }: Scene, row: number, col: number): Explanation | undefined {
-  const [asker, word] = [walk.askers[row], walk.labels[col]];
-  if (asker === undefined || word === undefined) return undefined;
+/** The same without a query or a key: two words, and one matrix between them. */
+function bilinear({ walk, head }: Scene, row: number, col: number): number {
+  const { x, askers, labels, projections, headWidth } = walk;
+  const part = (matrix: Matrix): Matrix => columns(matrix, head.firstColumn, headWidth);
+  const both = multiply(part(projections.q), transpose(part(projections.k)));
+  return at(multiply(multiply(x, both), transpose(x)), row + labels.length - askers.length, col);
+}
+
+export function explainScaled(scene: Scene, row: number, col: number): Explanation {
+  const { walk, head, state } = scene;
   const [score, result] = [at(head.scores, row, col), at(head.scaled, row, col)];
   const why = state.scale === "root" ? `1/√${walk.headWidth} = ${exact(walk.scale)}` : `the scale ${exact(walk.scale)}`;
   return {
-    subject: `scaled S [${asker}, ${word}]`,
+    subject: plain(scene, "scaled S", row, col).subject,
     sentence: `The score times ${why}.`,
-    head: [],
-    terms: [],
     last: `${exact(score)} × ${exact(walk.scale)} = ${exact(result)}`,
     result,
-    lights: [
-      { name: "S", row, col },
-      { name: "Z", row, col },
-    ],
+    lights: ["S", "Z"].map((name) => ({ name, row, col })),
   };
 }
 
-export function explainMask({ walk, head, state }: Scene, row: number, col: number): Explanation | undefined {
-  const [asker, word] = [walk.askers[row], walk.labels[col]];
-  if (asker === undefined || word === undefined) return undefined;
-  const reason = walk.hiddenBy(row, col);
+export function explainMask(scene: Scene, row: number, col: number): Explanation {
+  const { walk, head, state } = scene;
+  const { asker, word, subject } = plain(scene, "masked S", row, col);
   const result = at(head.masked, row, col);
   const offset = state.causal === "upper-left" ? 0 : walk.labels.length - walk.askers.length;
   const sentences = {
@@ -61,74 +68,56 @@ export function explainMask({ walk, head, state }: Scene, row: number, col: numb
     seen: `“${asker}” may see “${word}”: the scaled score passes unchanged.`,
   };
   return {
-    subject: `masked S [${asker}, ${word}]`,
-    sentence: sentences[reason ?? "seen"],
-    head: [],
-    terms: [],
+    subject,
+    sentence: sentences[walk.hiddenBy(row, col) ?? "seen"],
     last: `${exact(at(head.scaled, row, col))} → ${exact(result)}`,
     result,
-    lights: [
-      { name: "Z", row, col },
-      { name: "M", row, col },
-    ],
+    lights: ["Z", "M"].map((name) => ({ name, row, col })),
   };
 }
 
-export function explainShare(scene: Scene, row: number, col: number): Explanation | undefined {
+export function explainShare(scene: Scene, row: number, col: number): Explanation {
   const { walk, head, kernel } = scene;
-  const [asker, word] = [walk.askers[row], walk.labels[col]];
-  if (asker === undefined || word === undefined) return undefined;
+  const { asker, word, subject } = plain(scene, "A", row, col);
   const { most, sum } = rowSum(head.masked, row);
   const result = at(head.weights, row, col);
-  const subject = `A [${asker}, ${word}]`;
   const lights = [
     { name: "M", row },
     { name: "A", row, col },
   ];
-  const own = kernel === undefined ? {} : { kernel: at(kernel.weights, row, col) };
+  const always = { subject, result, kernel: beside(kernel?.weights, row, col), lights };
   if (most === Number.NEGATIVE_INFINITY) {
-    const sentence = `“${asker}” sees no word at all: there is nothing to share out, and by rule every share is 0.`;
-    return { subject, sentence, head: [], terms: [], last: "no visible key → 0", result, ...own, lights };
+    const sentence = `“${asker}” sees no word at all: by rule every weight is 0.`;
+    return { ...always, sentence, last: "no visible key → 0" };
   }
   const reason = walk.hiddenBy(row, col);
+  const power = (key: number): number => Math.exp(at(head.masked, row, key) - most);
   return {
-    subject,
+    ...always,
     sentence:
       reason === undefined
-        ? `How much of the attention of “${asker}” goes to “${word}”. The largest score in this row is ${exact(most)}.`
+        ? `The attention weight of “${word}” for “${asker}”. The largest score in this row is ${exact(most)}.`
         : `“${word}” is out of sight (${reason === "padding" ? "padding" : "causal"}): e^−∞ is 0, exactly.`,
     head: ["", "score", "− max", "e^"],
     terms: walk.labels.map((label, key) => {
       const score = at(head.masked, row, key);
-      const power = Math.exp(score - most);
-      return {
-        label,
-        figures: [exact(score, 3), exact(score - most, 3), small(power)],
-        own: key === col,
-        faint: power < 5e-5,
-      };
+      const figures = [exact(score, 3), exact(score - most, 3), small(power(key))];
+      return { label, figures, own: key === col, faint: power(key) < 5e-5 };
     }),
-    last: `${small(Math.exp(at(head.masked, row, col) - most))} / ${exact(sum)} = ${small(result)}`,
-    result,
-    ...own,
-    lights,
+    last: `${small(power(col))} / ${exact(sum)} = ${small(result)}`,
   };
 }
 
-export function explainLse({ walk, head, kernel }: Scene, row: number): Explanation | undefined {
-  const asker = walk.askers[row];
-  if (asker === undefined) return undefined;
+export function explainLse({ walk, head, kernel }: Scene, row: number): Explanation {
   const { most, sum } = rowSum(head.masked, row);
   const result = at(head.lse, row, 0);
   return {
-    subject: `lse [${asker}]`,
+    subject: `lse [${walk.askers[row]}]`,
     sentence:
-      "The logarithm of the row’s sum of exponentials: with it, any share can be computed again without its row.",
-    head: [],
-    terms: [],
+      "The logarithm of the row’s sum of exponentials: with it, any weight can be computed again without its row.",
     last: sum === 0 ? "ln 0 = −∞" : `${exact(most)} + ln ${exact(sum)} = ${exact(result)}`,
     result,
-    ...(kernel === undefined ? {} : { kernel: at(kernel.lse, row, 0) }),
+    kernel: beside(kernel?.lse, row, 0),
     lights: [
       { name: "M", row },
       { name: "lse", row, col: 0 },
@@ -136,22 +125,20 @@ export function explainLse({ walk, head, kernel }: Scene, row: number): Explanat
   };
 }
 
-export function explainOutput({ walk, head, kernel }: Scene, row: number, col: number): Explanation | undefined {
+export function explainOutput({ walk, head, kernel }: Scene, row: number, col: number): Explanation {
   const asker = walk.askers[row];
-  const result = at(head.output, row, col);
-  if (asker === undefined || Number.isNaN(result)) return undefined;
   const feature = walk.featureNames[head.firstColumn + col] ?? "";
   return {
     subject: `O [${asker}, ${feature}]`,
-    sentence: `What “${asker}” took in of “${feature}”: everybody’s value, times the share it got.`,
+    sentence: `The output of “${asker}” in “${feature}”: every value times its attention weight.`,
     ...products(
       walk.labels,
       (key) => at(head.weights, row, key),
       (key) => at(head.v, key, col),
-      ["", "share", "v"],
+      ["", "weight", "v"],
     ),
-    result,
-    ...(kernel === undefined ? {} : { kernel: at(kernel.output, row, col) }),
+    result: at(head.output, row, col),
+    kernel: beside(kernel?.output, row, col),
     lights: [
       { name: "A", row },
       { name: "V", col },

@@ -9,40 +9,32 @@ import {
   explainScore,
   explainShare,
 } from "./explain-attention.js";
-import { explainGiven, explainProjection, explainWeight } from "./explain-inputs.js";
-import type { Scene, Spot } from "./spots.js";
+import { explainBoth, explainGiven, explainProjection, explainWeight } from "./explain-inputs.js";
+import type { MatrixName, Scene, Spot } from "./spots.js";
+import { viewOf } from "./views.js";
+
+type Explain = (scene: Scene, row: number, col: number) => Explanation;
+
+const EXPLAIN: Readonly<Record<MatrixName, Explain>> = {
+  X: explainGiven,
+  Wq: (scene, row, col) => explainWeight(scene, "q", row, col),
+  Wk: (scene, row, col) => explainWeight(scene, "k", row, col),
+  Wv: (scene, row, col) => explainWeight(scene, "v", row, col),
+  Q: (scene, row, col) => explainProjection(scene, "q", row, col),
+  K: (scene, row, col) => explainProjection(scene, "k", row, col),
+  Kt: (scene, row, col) => explainProjection(scene, "k", col, row),
+  V: (scene, row, col) => explainProjection(scene, "v", row, col),
+  S: explainScore,
+  Wqk: explainBoth,
+  Z: explainScaled,
+  M: explainMask,
+  A: explainShare,
+  lse: explainLse,
+  O: explainOutput,
+};
 
 /** undefined where the spot lies outside of the present matrices. */
-export function explain(scene: Scene, spot: Spot): Explanation | undefined {
-  const { row, col } = spot;
-  switch (spot.name) {
-    case "X":
-      return explainGiven(scene, row, col);
-    case "Wq":
-      return explainWeight(scene, "q", row, col);
-    case "Wk":
-      return explainWeight(scene, "k", row, col);
-    case "Wv":
-      return explainWeight(scene, "v", row, col);
-    case "Q":
-      return explainProjection(scene, "q", row, col);
-    case "K":
-      return explainProjection(scene, "k", row, col);
-    case "Kt":
-      return explainProjection(scene, "k", col, row);
-    case "V":
-      return explainProjection(scene, "v", row, col);
-    case "S":
-      return explainScore(scene, row, col);
-    case "Z":
-      return explainScaled(scene, row, col);
-    case "M":
-      return explainMask(scene, row, col);
-    case "A":
-      return explainShare(scene, row, col);
-    case "lse":
-      return explainLse(scene, row);
-    case "O":
-      return explainOutput(scene, row, col);
-  }
+export function explain(scene: Scene, { name, row, col }: Spot): Explanation | undefined {
+  const { rows, cols } = viewOf(name, scene).matrix;
+  return row < rows && col < cols ? EXPLAIN[name](scene, row, col) : undefined;
 }

@@ -10,11 +10,12 @@ import { find } from "../../src/ui/dom.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { MatrixWalk } from "./room.js";
 // After the frame, whose styles a room refines.
+import "../../style/board.css";
 import "../../style/stage.css";
 import "../../style/walk.css";
 
 const store = openWalkStore();
-const places = { stage: find("#stage", HTMLElement), input: find("#input", HTMLElement) };
+const places = { input: find("#input", HTMLElement), stage: find("#stage", HTMLElement) };
 const stage = new Stage(store, places.stage);
 const input = new SentenceInput(store, places.input);
 
@@ -26,10 +27,7 @@ runRoom({
   // All else in the state only decides what is looked at.
   computedFrom: ["text", "numbers", "width", "heads", "scale", "causal", "asking", "hidden", "edited"],
   build: (first) => {
-    const room = new MatrixWalk(store, find("#room", HTMLElement), first, places);
-    store.listen((state, before) => {
-      if (state.step !== before.step || state.all !== before.all) room.forget();
-    });
+    const room = new MatrixWalk(store, find("#room", HTMLElement), first, Object.values(places));
     function* showing(now: Walk, answer: KernelAnswer | undefined): Generator<undefined> {
       const { head } = store.state;
       stage.show(now, (answer?.heads[head] ?? now.heads[head])?.weights);

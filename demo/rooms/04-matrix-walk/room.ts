@@ -1,98 +1,97 @@
-// Room 4, the matrix walk: X to Q, K, V, to scores, to shares, to the output, every cell telling its arithmetic.
+// Room 4, the matrix walk: X to Q, K, V, to scores, to weights, to the output, on one board; and every cell's arithmetic.
 
 import type { KernelAnswer } from "../../src/engine/walk-call.js";
-import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
-import { NOTHING_EDITED, type Role, STEPS, type State } from "../../src/model/state.js";
+import { NOTHING_EDITED, type State } from "../../src/model/state.js";
 import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { tellingWord } from "../../src/page/stage.js";
+import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
-import { h } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
-import type { MatrixHandlers } from "../../src/ui/matrix-handlers.js";
-import { toldAsShown } from "../../src/ui/orientation.js";
-import { below, saveMenu } from "../../src/ui/picture.js";
+import { button, h } from "../../src/ui/dom.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { worded } from "../../src/ui/orientation.js";
+import { type Picture, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
-import { afterEdit } from "./edits.js";
+import { afterEdit, type Edit } from "./edits.js";
 import { explain } from "./explain.js";
 import { Options } from "./options.js";
-import { Panel } from "./panels.js";
-import { MATRICES, type Scene, type Spot, tellingSpot } from "./spots.js";
-import { Stepper } from "./stepper.js";
+import { PLACES, type Place, placeOf } from "./places.js";
+import { drawWalk } from "./shapes.js";
+import { MATRICES, type Scene, tellingSpot } from "./spots.js";
 import { viewOf } from "./views.js";
 
-/** What stands below the board besides: the field of the sentence, and its arcs. */
-interface Places {
-  readonly input: HTMLElement;
-  readonly stage: HTMLElement;
-}
+const SECONDS_A_PLACE = 4;
 
 export class MatrixWalk {
   readonly #store: WalkStore;
   #walk: Walk;
   #answer: KernelAnswer | undefined;
-  #options: Options;
-  #stepper: Stepper;
-  #teller = new Teller({
+  readonly #options: Options;
+  readonly #picture: Picture;
+  readonly #numbers = new NamedMatrices(MATRICES, () => this.#store.state.columns);
+  readonly #teller = new Teller({
     keeper: () => this.#store,
-    first: () => this.#first(),
-    explain: (cell) => this.#explain(cell),
-    light: (lights) => {
-      for (const panel of this.#panels) panel.light(lights);
-    },
+    first: () =>
+      this.#ofScene((scene) => (this.#walk.labels.length === 0 ? undefined : tellingSpot(scene, this.#place))),
+    explain: (cell) => this.#numbers.told(cell, (spot) => this.#ofScene((scene) => explain(scene, spot))),
+    light: (lights) => this.#numbers.light(lights),
     retype: (cell, value) => this.#edit({ ...cell, values: [[value]] }),
   });
-  #panels: readonly Panel[];
-  #agreement = agreementLine();
-  #heads = choice(
+  readonly #board = new Board({
+    steps: PLACES.map(({ title }) => title),
+    ticks: PLACES.map(({ tick }) => tick),
+    seconds: SECONDS_A_PLACE,
+    moved: (at, leaps) => this.#go(Math.round(at), leaps),
+    picked: (name) => this.#pick(name),
+  });
+  /** Where the board stands or goes, to the nearest place. */
+  #at: number | undefined;
+  readonly #agreement = agreementLine();
+  readonly #heads = choice(
     "Head",
     ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
     (value) => this.#store.change({ head: Number(value) - 1 }),
   );
-  #roles = choice<Role>(
-    "Show",
-    [
-      { value: "q", text: "queries" },
-      { value: "k", text: "keys" },
-      { value: "v", text: "values" },
-    ],
-    (role) => this.#store.change({ role }),
+  readonly #restore = button(
+    "Undo all edits",
+    () => this.#store.change({ edited: NOTHING_EDITED, ...(this.#store.state.text === "" ? {} : { numbers: null }) }),
+    "link restore",
   );
-  #restore = h("button", { type: "button", class: "link restore" }, "Undo all edits");
+  readonly #later = button("Hide later words", () => this.#store.change({ causal: "lower-right" }, "new"), "link");
+  readonly #formula = h("div", { class: "step-formula" });
+  readonly #every = button("All steps", () => this.#store.change({ all: !this.#store.state.all }, "new"));
+  readonly #drawer = h(
+    "details",
+    { class: "more" },
+    h("summary", {}, "Numbers"),
+    h("div", { class: "controls-options" }, this.#every),
+    this.#numbers.line(...MATRICES),
+  );
 
-  constructor(store: WalkStore, root: HTMLElement, walk: Walk, { input, stage }: Places) {
-    input.hidden = stage.hidden = false;
+  /** `besides`: what stands below the board, the sentence and its arcs. */
+  constructor(store: WalkStore, root: HTMLElement, walk: Walk, besides: readonly HTMLElement[]) {
+    for (const one of besides) one.hidden = false;
     this.#store = store;
     this.#walk = walk;
     this.#options = new Options(store);
-    this.#stepper = new Stepper(store);
-    const handlers: MatrixHandlers = {
-      inspect: (name, row, col, held) => this.#teller.point({ name, row, col }, held),
-      leave: () => this.#teller.leave(),
-      edit: (name, row, col, values) => this.#edit({ name, row, col, values }),
-    };
-    this.#panels = STEPS.map((step) => new Panel(step, handlers, step === "project" ? this.#roles.element : undefined));
-    this.#restore.addEventListener("click", () =>
-      store.change({ edited: NOTHING_EDITED, ...(store.state.text === "" ? {} : { numbers: null }) }),
+    const leave = (): void => this.#teller.leave();
+    this.#numbers.listen({ point: (spot, held) => this.#teller.point(spot, held), leave }, (name, row, col, values) =>
+      this.#edit({ name, row, col, values }),
     );
-    const panels = h("div", { class: "panels" }, ...this.#panels.map(({ element }) => element));
+    this.#drawer.open = store.state.all;
+    this.#picture = picture({
+      name: "walk",
+      title: "From words to outputs",
+      body: [this.#board.element],
+      controls: [this.#heads.element, this.#later, this.#restore],
+      more: this.#options.more,
+      aside: this.#formula,
+      data: () => this.#data(),
+    });
     furnish(root, {
-      above: [
-        h(
-          "div",
-          { class: "walk-bar" },
-          this.#stepper.element,
-          h("div", { class: "walk-bar-end" }, this.#heads.element, this.#restore),
-          saveMenu("walk", "the walk", panels, () => this.#data()),
-        ),
-      ],
-      pictures: [
-        h("div", { "data-picture": "walk" }, panels),
-        h("div", { class: "below-picture" }, input, ...below({ more: this.#options.more }), stage),
-      ],
+      pictures: [this.#picture.element, h("div", { class: "below-picture" }, this.#drawer, ...besides)],
       menu: [this.#options.by.element],
       readout: this.#teller.element,
       agreement: this.#agreement,
@@ -106,66 +105,79 @@ export class MatrixWalk {
     this.#walk = walk;
     this.#answer = answer;
     const { state } = this.#store;
+    const place = this.#place;
+    const say = state.columns ? worded : (text: string): string => text;
     this.#options.show(state, walk);
-    this.#stepper.show(state);
     this.#heads.element.hidden = state.heads === 1;
     this.#heads.element.dataset["heads"] = String(state.heads);
     this.#heads.show(String(state.head + 1));
-    this.#roles.show(state.role);
     this.#restore.hidden = !isEdited(state);
-    const scene = this.#scene();
-    for (const panel of this.#panels) {
-      const visible = state.all || panel.step === state.step;
-      if (visible && panel.element.hidden) panel.appear();
-      panel.element.hidden = !visible;
-      if (visible && scene !== undefined) panel.show(scene);
-    }
+    this.#later.hidden = place.step !== "mask" || state.causal !== "none";
+    this.#every.setAttribute("aria-pressed", String(state.all));
+    this.#picture.say(say(place.text(walk, state)));
+    this.#formula.replaceChildren(place.formula(state.columns));
+    this.#ofScene((scene) => {
+      this.#numbers.show((name) => (state.all || place.numbers.includes(name) ? viewOf(name, scene) : undefined));
+      const at = placeOf(state);
+      this.#board.show(drawWalk(scene), this.#at === undefined ? at : this.#board.at);
+      if (this.#at !== undefined && this.#at !== at) this.#board.goTo(at);
+      this.#at = at;
+    });
     this.#agreement.textContent = agreementOf(answer);
     this.#teller.tell();
   }
 
-  /** The step has changed: what was pointed at belongs to another one. */
-  forget(): void {
-    this.#teller.forget();
-    this.#panels.find(({ step }) => step === this.#store.state.step)?.appear();
+  get #place(): Place {
+    return PLACES[placeOf(this.#store.state)] ?? (PLACES[0] as Place);
   }
 
-  #scene(): Scene | undefined {
+  #ofScene<T>(use: (scene: Scene) => T): T | undefined {
     const { state } = this.#store;
     const head = this.#walk.heads[state.head];
-    return head === undefined ? undefined : { walk: this.#walk, state, head, kernel: this.#answer?.heads[state.head] };
+    const kernel = this.#answer?.heads[state.head];
+    return head === undefined ? undefined : use({ walk: this.#walk, state, head, kernel });
   }
 
-  #first(): Spot | undefined {
-    const scene = this.#scene();
-    if (scene === undefined || this.#walk.labels.length === 0) return undefined;
-    const asker = this.#store.state.asker >= 0 ? this.#store.state.asker : tellingWord(this.#walk);
-    return tellingSpot(scene, asker);
+  /** What is dragged or played is one entry of the history. */
+  #go(at: number, leaps: boolean): void {
+    if (at === this.#at) return;
+    this.#at = at;
+    // What was pointed at belongs to another place.
+    this.#teller.forget();
+    this.#store.change(stateAt(PLACES[at]), leaps ? "new" : "run");
   }
 
-  #explain(cell: Cell): Explanation | undefined {
-    const scene = this.#scene();
-    const name = MATRICES.find((known) => known === cell.name);
-    if (scene === undefined || name === undefined || !this.#panels.some((panel) => panel.shows(cell))) return undefined;
-    const told = explain(scene, { ...cell, name });
-    return toldAsShown(told, this.#store.state.columns);
+  /** A cell on the board tells its arithmetic, with the numbers around it. */
+  #pick(picked: string): void {
+    const [said, row, col] = picked.split(".");
+    const name = MATRICES.find((known) => known === said);
+    if (name === undefined) return;
+    this.#drawer.open = true;
+    const isHere = this.#store.state.all || this.#place.numbers.includes(name);
+    if (!isHere) this.#store.change(stateAt(PLACES.find(({ numbers }) => numbers.includes(name))), "new");
+    this.#teller.point({ name, row: Number(row), col: Number(col) }, true);
+    this.#teller.forget();
   }
 
   /** Of all steps, whichever are shown. */
   #data(): unknown {
-    const scene = this.#scene();
-    if (scene === undefined) return {};
-    const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, scene).matrix)] as const);
-    const { labels, askers, featureNames, scale } = this.#walk;
-    return { labels, askers, featureNames, scale, head: this.#store.state.head, ...Object.fromEntries(matrices) };
+    return this.#ofScene((scene) => {
+      const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, scene).matrix)] as const);
+      const { labels, askers, featureNames, scale } = this.#walk;
+      return { labels, askers, featureNames, scale, head: this.#store.state.head, ...Object.fromEntries(matrices) };
+    });
   }
 
-  #edit(edit: Parameters<typeof afterEdit>[2]): void {
+  #edit(edit: Edit): void {
     const patch = afterEdit(this.#store.state, this.#walk, edit);
     if (patch === undefined) return;
     this.#store.hold({ name: edit.name, row: edit.row, col: edit.col });
     this.#store.change(patch);
   }
+}
+
+function stateAt(place: Place | undefined): Partial<State> {
+  return place === undefined ? {} : { step: place.step, ...(place.role === undefined ? {} : { role: place.role }) };
 }
 
 function isEdited({ edited, numbers, text }: State): boolean {
@@ -174,5 +186,5 @@ function isEdited({ edited, numbers, text }: State): boolean {
 
 function agreementOf(answer: KernelAnswer | undefined): string {
   if (answer === undefined) return OWN_ARITHMETIC;
-  return `Shares and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.difference)}.`;
+  return `Weights and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.difference)}.`;
 }

@@ -1,18 +1,17 @@
-// Which cell of which matrix: what can be pointed at in the walk, and the cell to begin with at each step.
+// Which cell of which matrix: what can be pointed at in the walk, and the cell to begin with at each place.
 
 import type { KernelHead } from "../../src/engine/walk-call.js";
 import { at, type Matrix } from "../../src/model/matrix.js";
 import type { State } from "../../src/model/state.js";
 import type { HeadWalk, Walk } from "../../src/model/walk.js";
+import { tellingWord } from "../../src/page/stage.js";
+import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import type { Place } from "./places.js";
 
-export const MATRICES = ["X", "Wq", "Wk", "Wv", "Q", "K", "V", "Kt", "S", "Z", "M", "A", "lse", "O"] as const;
+const COMPUTED = ["Q", "K", "V", "Kt", "S", "Wqk", "Z", "M", "A", "lse", "O"] as const;
+export const MATRICES = ["X", "Wq", "Wk", "Wv", ...COMPUTED] as const;
 export type MatrixName = (typeof MATRICES)[number];
-
-export interface Spot {
-  readonly name: MatrixName;
-  readonly row: number;
-  readonly col: number;
-}
+export type Spot = NamedSpot<MatrixName>;
 
 export interface Scene {
   readonly walk: Walk;
@@ -21,11 +20,10 @@ export interface Scene {
   readonly kernel: KernelHead | undefined;
 }
 
-/** The cell that a step shows as long as nobody points at one. */
-export function tellingSpot(scene: Scene, asker: number): Spot {
-  const { walk, head, state } = scene;
+/** The cell that a place shows as long as nobody points at one: of the word in the light, and of the key with the largest weight. */
+export function tellingSpot({ walk, head, state }: Scene, { step, role = "q" }: Pick<Place, "step" | "role">): Spot {
   const first = walk.labels.length - walk.askers.length;
-  const row = Math.max(0, asker - first);
+  const row = Math.max(0, (state.asker >= 0 ? state.asker : tellingWord(walk)) - first);
   const best = (matrix: Matrix, of: number): number => {
     let found = 0;
     for (let col = 1; col < matrix.cols; col++) {
@@ -34,25 +32,17 @@ export function tellingSpot(scene: Scene, asker: number): Spot {
     return found;
   };
   const key = best(head.weights, row);
-  switch (state.step) {
-    case "words":
-      return { name: "X", row: row + first, col: best(walk.x, row + first) };
-    case "project": {
-      const name = state.role === "q" ? "Q" : state.role === "k" ? "K" : "V";
-      const own = state.role === "q" ? row : state.role === "k" ? key : row + first;
-      return { name, row: own, col: best(head[state.role], own) };
-    }
-    case "scores":
-      return { name: "S", row, col: key };
-    case "scale":
-      return { name: "Z", row, col: key };
-    case "mask": {
-      const hidden = walk.labels.findIndex((_, col) => walk.hiddenBy(row, col) !== undefined);
-      return { name: "M", row, col: hidden < 0 ? key : hidden };
-    }
-    case "softmax":
-      return { name: "A", row, col: key };
-    case "output":
-      return { name: "O", row, col: best(head.output, row) };
-  }
+  const hidden = walk.labels.findIndex((_, col) => walk.hiddenBy(row, col) !== undefined);
+  const projected = { q: row, k: key, v: row + first }[role];
+  const spots: Readonly<Record<Place["step"], readonly [MatrixName, number, number]>> = {
+    words: ["X", row + first, best(walk.x, row + first)],
+    project: [({ q: "Q", k: "K", v: "V" } as const)[role], projected, best(head[role], projected)],
+    scores: ["S", row, key],
+    scale: ["Z", row, key],
+    mask: ["M", row, hidden < 0 ? key : hidden],
+    softmax: ["A", row, key],
+    output: ["O", row, best(head.output, row)],
+  };
+  const [name, own, col] = spots[step];
+  return { name, row: own, col };
 }

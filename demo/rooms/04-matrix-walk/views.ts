@@ -1,136 +1,92 @@
-// How each matrix of the walk is shown: its title, its labels, its colours. Pure; the panels draw it.
+// How each matrix of the walk is shown: its title, its labels, its colours. Pure.
 
 import type { MatrixView } from "heed/viz";
-import { columns, largest, type Matrix } from "../../src/model/matrix.js";
-import { isNameless } from "../../src/model/state.js";
+import { columns, largest, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
+import { isNameless, type Role } from "../../src/model/state.js";
 import type { MatrixName, Scene } from "./spots.js";
 
-export function viewOf(name: MatrixName, { walk, state, head, kernel }: Scene): MatrixView {
-  const slice = <T>(names: readonly T[]): readonly T[] =>
+type Axis = "askers" | "words" | "features" | "questions" | "values" | "lse";
+
+interface Shown {
+  readonly title: string;
+  readonly about: string;
+  readonly axes: readonly [rows: Axis, columns: Axis];
+  readonly matrix: (scene: Scene) => Matrix;
+}
+
+const weights =
+  (role: Role) =>
+  ({ walk, head }: Scene): Matrix =>
+    columns(walk.projections[role], head.firstColumn, walk.headWidth);
+
+const SHOWN: Readonly<Record<MatrixName, Shown>> = {
+  X: { title: "X", about: "one word per row", axes: ["words", "features"], matrix: ({ walk }) => walk.x },
+  Wq: { title: "W_Q", about: "what makes a word’s query", axes: ["features", "questions"], matrix: weights("q") },
+  Wk: { title: "W_K", about: "what makes a word’s key", axes: ["features", "questions"], matrix: weights("k") },
+  Wv: { title: "W_V", about: "what makes a word’s value", axes: ["features", "values"], matrix: weights("v") },
+  Q: { title: "Q", about: "queries", axes: ["askers", "questions"], matrix: ({ head }) => head.q },
+  K: { title: "K", about: "keys", axes: ["words", "questions"], matrix: ({ head }) => head.k },
+  V: { title: "V", about: "values", axes: ["words", "values"], matrix: ({ head }) => head.v },
+  Kt: { title: "Kᵀ", about: "keys, one per column", axes: ["questions", "words"], matrix: (s) => s.head.keyTransposed },
+  S: { title: "S", about: "scores: a row per query", axes: ["askers", "words"], matrix: ({ head }) => head.scores },
+  Wqk: {
+    title: "W_Q W_Kᵀ",
+    about: "both as one matrix",
+    axes: ["features", "features"],
+    matrix: (scene) => multiply(weights("q")(scene), transpose(weights("k")(scene))),
+  },
+  Z: { title: "S scaled", about: "", axes: ["askers", "words"], matrix: ({ head }) => head.scaled },
+  M: { title: "S masked", about: "−∞ is out of sight", axes: ["askers", "words"], matrix: ({ head }) => head.masked },
+  A: {
+    title: "A",
+    about: "weights: each row sums to 1",
+    axes: ["askers", "words"],
+    matrix: ({ head, kernel }) => kernel?.weights ?? head.weights,
+  },
+  lse: { title: "lse", about: "", axes: ["askers", "lse"], matrix: ({ head, kernel }) => kernel?.lse ?? head.lse },
+  O: {
+    title: "O",
+    about: "output: averages of V",
+    axes: ["askers", "values"],
+    matrix: ({ head, kernel }) => kernel?.output ?? head.output,
+  },
+};
+
+/** Scores keep their colours when they are scaled. */
+const SCORES: ReadonlySet<MatrixName> = new Set(["S", "Z", "M"]);
+const GIVEN: ReadonlySet<MatrixName> = new Set(["X", "Wq", "Wk", "Wv"]);
+
+export function viewOf(name: MatrixName, scene: Scene): MatrixView {
+  const { walk, state, head } = scene;
+  const { title, about, axes, matrix: matrixOf } = SHOWN[name];
+  const slice = (names: readonly string[]): readonly string[] =>
     names.slice(head.firstColumn, head.firstColumn + walk.headWidth);
-  const part = (matrix: Matrix): Matrix => columns(matrix, head.firstColumn, walk.headWidth);
-  const [askers, words, features] = [walk.askers, walk.labels, walk.featureNames];
-  const [questions, values] = [slice(walk.questionNames), slice(features)];
-  const cut = state.heads > 1 ? `, columns ${head.firstColumn + 1} to ${head.firstColumn + walk.headWidth}` : "";
-  const signed = (view: Omit<MatrixView, "name" | "tone" | "full">, least = 1): MatrixView => ({
-    ...view,
-    name,
-    tone: "signed",
-    full: Math.max(least, largest(view.matrix)),
-  });
+  const labels: Readonly<Record<Axis, readonly string[]>> = {
+    askers: walk.askers,
+    words: walk.labels,
+    features: walk.featureNames,
+    questions: slice(walk.questionNames),
+    values: slice(walk.featureNames),
+    lse: ["lse"],
+  };
+  const matrix = matrixOf(scene);
   const struck = (row: number, col: number): boolean => walk.hiddenBy(row, col) !== undefined;
-  const pairs = { rowLabels: askers, colLabels: words };
-  const scoreSize = Math.max(1, largest(head.scores));
-  switch (name) {
-    case "X":
-      return signed({
-        title: "X",
-        about: isNameless(state)
-          ? "one element per row"
-          : `one word per row${walk.unknown.length > 0 ? "; dotted: made from letters" : ""}`,
-        matrix: walk.x,
-        rowLabels: words,
-        colLabels: features,
-        editable: true,
-        noted: (label) => walk.unknown.includes(label),
-      });
-    case "Wq":
-      return signed({
-        title: "W_Q",
-        about: `what makes a word ask${cut}`,
-        matrix: part(walk.projections.q),
-        rowLabels: features,
-        colLabels: questions,
-        editable: true,
-      });
-    case "Wk":
-      return signed({
-        title: "W_K",
-        about: `what makes a word answer${cut}`,
-        matrix: part(walk.projections.k),
-        rowLabels: features,
-        colLabels: questions,
-        editable: true,
-      });
-    case "Wv":
-      return signed({
-        title: "W_V",
-        about: `what a word hands over${cut}`,
-        matrix: part(walk.projections.v),
-        rowLabels: features,
-        colLabels: values,
-        editable: true,
-      });
-    case "Q":
-      return signed({
-        title: "Q",
-        about: "queries: what each word asks",
-        matrix: head.q,
-        rowLabels: askers,
-        colLabels: questions,
-      });
-    case "K":
-      return signed({
-        title: "K",
-        about: "keys: what each word answers",
-        matrix: head.k,
-        rowLabels: words,
-        colLabels: questions,
-      });
-    case "V":
-      return signed({
-        title: "V",
-        about: "values: what each word hands over",
-        matrix: head.v,
-        rowLabels: words,
-        colLabels: values,
-      });
-    case "Kt":
-      return signed({
-        title: "Kᵀ",
-        about: "keys, one per column",
-        matrix: head.keyTransposed,
-        rowLabels: questions,
-        colLabels: words,
-      });
-    case "S":
-      return signed(
-        { title: "S", about: "scores: rows ask, columns answer", matrix: head.scores, ...pairs },
-        scoreSize,
-      );
-    case "Z":
-      return signed(
-        { title: "S scaled", about: `times ${walk.scale.toFixed(3)}`, matrix: head.scaled, ...pairs },
-        scoreSize,
-      );
-    case "M":
-      return signed(
-        { title: "S masked", about: "−∞ is out of sight", matrix: head.masked, ...pairs, struck },
-        scoreSize,
-      );
-    case "A":
-      return {
-        name,
-        title: "A",
-        about: "shares: each row sums to 1",
-        matrix: kernel?.weights ?? head.weights,
-        ...pairs,
-        tone: "share",
-        full: 1,
-        struck,
-      };
-    case "lse":
-      return signed(
-        { title: "lse", about: "", matrix: kernel?.lse ?? head.lse, rowLabels: askers, colLabels: ["lse"] },
-        8,
-      );
-    case "O":
-      return signed({
-        title: "O",
-        about: "output: what each word took in",
-        matrix: kernel?.output ?? head.output,
-        rowLabels: askers,
-        colLabels: values,
-      });
-  }
+  return {
+    name,
+    title,
+    about:
+      name === "X" && isNameless(state)
+        ? "one element per row"
+        : name === "Z"
+          ? `times ${walk.scale.toFixed(3)}`
+          : about,
+    matrix,
+    rowLabels: labels[axes[0]],
+    colLabels: labels[axes[1]],
+    tone: name === "A" ? "share" : "signed",
+    full: name === "A" ? 1 : Math.max(name === "lse" ? 8 : 1, largest(SCORES.has(name) ? head.scores : matrix)),
+    ...(GIVEN.has(name) ? { editable: true } : {}),
+    ...(name === "X" ? { noted: (label: string) => walk.unknown.includes(label) } : {}),
+    ...(name === "M" || name === "A" ? { struck } : {}),
+  };
 }

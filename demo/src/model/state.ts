@@ -26,8 +26,10 @@ export interface State {
   /** Edited projection matrices; null: as given. */
   readonly edited: Readonly<Record<Role, Matrix | null>>;
   readonly step: StepName;
-  /** All steps below each other instead of one at a time. */
+  /** The numbers of all steps instead of one. */
   readonly all: boolean;
+  /** Results are filled query by query instead of all at once. */
+  readonly loop: boolean;
   readonly head: number;
   /** Which of Q, K, V the projection step shows. */
   readonly role: Role;
@@ -51,6 +53,7 @@ export const INITIAL: State = {
   edited: NOTHING_EDITED,
   step: "words",
   all: false,
+  loop: false,
   head: 0,
   role: "q",
   columns: false,

@@ -15,7 +15,7 @@ export type WalkStore = Store<State>;
 
 export function openWalkStore(): WalkStore {
   const { isTooLarge } = FLAT;
-  return new Store({ initial: INITIAL, consistent, fromHash, toHash, isTooLarge }, ["step", "all"]);
+  return new Store({ initial: INITIAL, consistent, fromHash, toHash, isTooLarge }, ["step", "role", "all"]);
 }
 
 /** Each edited matrix has a name of its own in the address. */
@@ -39,6 +39,7 @@ const FLAT = codecOf<FlatState>(flat(INITIAL), {
   wv: matrixOrNone("wv"),
   step: oneOf("step", STEPS),
   all: flag("all", "1"),
+  loop: flag("loop", "1"),
   // Counted from 1 there.
   head: { key: "head", write: (head) => String(head + 1), read: readHead },
   role: oneOf("role", ["q", "k", "v"]),

@@ -107,9 +107,9 @@ export class SentenceInput {
   }
 
   #start(preset: State): void {
-    const { step, all, role, columns } = this.#store.state;
+    const { step, all, loop, role, columns } = this.#store.state;
     this.#wantsNumbers = false;
-    this.#store.change({ ...preset, step, all, role, columns }, "new");
+    this.#store.change({ ...preset, step, all, loop, role, columns }, "new");
   }
 }
 

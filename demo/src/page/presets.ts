@@ -1,6 +1,6 @@
 // Sentences and settings worth starting from.
 
-import { fill } from "../model/matrix.js";
+import { fill, identity } from "../model/matrix.js";
 import { INITIAL, type State } from "../model/state.js";
 import { cutIntoWords } from "../model/tokens.js";
 
@@ -31,6 +31,10 @@ export const PRESETS: readonly Preset[] = [
     asking: 1,
   }),
   preset("Padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),
+  preset("No parameters: softmax(XXᵀ) X", {
+    scale: 1,
+    edited: { q: identity(INITIAL.width), k: identity(INITIAL.width), v: null },
+  }),
   preset("Just numbers", {
     text: "",
     numbers: fill(4, 4, (row, col) => [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, -1, 0.5, 0.5, 0, 0][row * 4 + col] ?? 0),

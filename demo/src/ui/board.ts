@@ -43,7 +43,7 @@ export interface BoardParts {
 const SECONDS_A_STEP = 1.6;
 /** Of a step that a key or a button asks for. */
 const SECONDS_A_LEAP = 0.9;
-const SMALLEST = 0.02;
+const SMALLEST = 0.002;
 
 /** From 0 to 1 while the place goes from `from` to `to`, gently at both ends. */
 export function during(at: number, from: number, to: number): number {
@@ -70,7 +70,7 @@ export class Board {
   readonly #range: HTMLInputElement;
   readonly #play = button("Play", () => (this.#frame === undefined ? this.play() : this.stop()));
   readonly #said = h("output", { class: "board-said" });
-  readonly #shapes = new Map<string, { readonly element: SVGElement; shown: Shape }>();
+  readonly #shapes: Known = new Map();
   #draw: Draw | undefined;
   #width = 0;
   #at = 0;
@@ -150,14 +150,18 @@ export class Board {
     this.#run(from, last, (last - from) * (this.#parts.seconds ?? SECONDS_A_STEP), true);
   }
 
-  /** Says at once where it goes, and then goes there. */
-  leap(to: number): void {
+  /** Glides to a place; under reduced motion it is there at once. */
+  goTo(to: number): void {
     this.stop();
     this.#goal = to;
-    if (calm()) this.#at = to;
-    this.#parts.moved?.(to, true);
-    if (calm()) this.#paint();
+    if (calm()) this.#go(to, false);
     else this.#run(this.#at, to, SECONDS_A_LEAP * Math.sqrt(Math.abs(to - this.#at)), false);
+  }
+
+  /** As a key or a button does: says at once where it goes. */
+  leap(to: number): void {
+    this.goTo(to);
+    this.#parts.moved?.(to, true);
   }
 
   #run(from: number, to: number, seconds: number, tells: boolean): void {
@@ -216,45 +220,38 @@ export class Board {
     paint?.(this.#canvas);
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${height}`);
     this.#svg.setAttribute("aria-label", said);
-    const names = namesOf(shapes);
-    for (const [name, { element }] of this.#shapes) {
-      if (names.has(name)) continue;
-      element.remove();
-      this.#shapes.delete(name);
-    }
-    this.#put(this.#svg, shapes);
-  }
-
-  /** In the order of the list; only what differs from the last picture is touched. */
-  #put(into: SVGElement, shapes: readonly Shape[]): void {
-    let before = into.firstChild;
-    for (const shape of shapes) {
-      const element = this.#one(shape);
-      if (element === before) before = before.nextSibling;
-      else into.insertBefore(element, before);
-      if (shape.inside !== undefined) this.#put(element, shape.inside);
-    }
-  }
-
-  #one(shape: Shape): SVGElement {
-    const known = this.#shapes.get(nameOf(shape));
-    const element = known?.element ?? svg(shape.tag);
-    const shown = known?.shown.attributes ?? {};
-    const changed = Object.entries(shape.attributes).filter(([name, value]) => shown[name] !== value);
-    for (const name of Object.keys(shown)) if (shape.attributes[name] === undefined) element.removeAttribute(name);
-    setAttributes(element, Object.fromEntries(changed));
-    if (known?.shown.text !== shape.text) element.textContent = shape.text ?? "";
-    this.#shapes.set(nameOf(shape), { element, shown: shape });
-    return element;
+    put(this.#svg, this.#shapes, shapes);
   }
 }
 
-const nameOf = ({ tag, key }: Shape): string => `${tag} ${key}`;
+/** What is on the board, by the names of shapes. */
+type Known = Map<string, { readonly element: SVGElement; readonly inside: Known; shown: Shape }>;
 
-function namesOf(shapes: readonly Shape[], names = new Set<string>()): ReadonlySet<string> {
+/** In the order of the list; only what differs from the last picture is touched, and a group with the same array inside is not entered. */
+function put(into: SVGElement, known: Known, shapes: readonly Shape[]): void {
+  const names = new Set(shapes.map(nameOf));
+  for (const [name, { element }] of known) {
+    if (names.has(name)) continue;
+    element.remove();
+    known.delete(name);
+  }
+  let before = into.firstChild;
   for (const shape of shapes) {
-    names.add(nameOf(shape));
-    if (shape.inside !== undefined) namesOf(shape.inside, names);
+    const one = known.get(nameOf(shape)) ?? { element: svg(shape.tag), inside: new Map(), shown: BLANK };
+    known.set(nameOf(shape), one);
+    const { element, shown, inside } = one;
+    one.shown = shape;
+    if (element === before) before = before.nextSibling;
+    else into.insertBefore(element, before);
+    for (const name of Object.keys(shown.attributes)) {
+      if (shape.attributes[name] === undefined) element.removeAttribute(name);
+    }
+    const changed = Object.entries(shape.attributes).filter(([name, value]) => shown.attributes[name] !== value);
+    setAttributes(element, Object.fromEntries(changed));
+    if (shown.text !== shape.text) element.textContent = shape.text ?? "";
+    if (shape.inside !== shown.inside) put(element, inside, shape.inside ?? []);
   }
-  return names;
 }
+
+const BLANK: Shape = { key: "", tag: "g", attributes: {} };
+const nameOf = ({ tag, key }: Shape): string => `${tag} ${key}`;

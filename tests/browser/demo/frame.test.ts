@@ -134,7 +134,7 @@ describe.each(rooms)("the page $name", ({ file, next }) => {
       await page.setViewportSize(size);
       await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
       await kernelAnswered(page);
-      const main = page.locator(".picture-body:visible, .panels:visible").first();
+      const main = page.locator(".picture-body:visible").first();
       expect((await main.boundingBox())?.y).toBeLessThan(most);
       const isPast = (): Promise<boolean> =>
         main.evaluate((picture) => {

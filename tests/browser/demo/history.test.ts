@@ -35,9 +35,9 @@ const ROOMS: readonly Room[] = [
       button("too wide, not tired"),
       button("Padding"),
       button("Just numbers"),
-      stepTo("scores"),
-      button("Next step"),
-      button("All at once"),
+      button("QKᵀ"),
+      (page) => page.getByRole("slider", { name: "Step" }).press("ArrowRight"),
+      button("All steps"),
       radio("a sentence"),
     ],
   },
@@ -64,7 +64,10 @@ async function seen(page: Page): Promise<string> {
     const controls = Array.from(document.querySelectorAll<HTMLInputElement>("main :is(input, textarea)"))
       .filter((one) => one.checkVisibility() && one.closest(".readout") === null)
       .map(({ type, value, checked }) => (type === "radio" ? checked : value));
-    const [steps, cells] = [".step[aria-current]", ".flow-askers button, heed-matrix td[data-row]"].map((selector) =>
+    const [steps, cells] = [
+      ":is(.step, .board-tick)[aria-current]",
+      ".flow-askers button, heed-matrix td[data-row]",
+    ].map((selector) =>
       Array.from(document.querySelectorAll<HTMLElement>(selector))
         .filter((one) => one.checkVisibility())
         .map(({ textContent }) => textContent),
@@ -158,19 +161,20 @@ test("a slider, a painted cell and a cell that is pointed at rewrite the entry t
 });
 
 test("a walk that plays is one entry", async () => {
-  const page = await open();
-  await page.clock.install();
+  const page = await open("matrix-walk.html", { reducedMotion: "no-preference" });
+  await kernelAnswered(page);
+  const place = (): Promise<string | null> => page.locator(".board-tick[aria-current]").textContent();
   const before = await entries(page);
-  await page.locator(".stepper").getByRole("button", { name: "Play" }).click();
-  for (const [seconds, name] of [
-    [5, "project"],
-    [5, "scores"],
-    [5, "scale"],
-  ] as const) {
-    await page.clock.runFor(1000 * seconds);
-    expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe(name);
+  await page.clock.install();
+  await page.getByRole("button", { name: "Play" }).click();
+  // From one place to the next in four seconds.
+  for (const name of ["Q", "K", "V"]) {
+    await page.clock.runFor(4000);
+    expect(await place()).toBe(name);
   }
+  await page.getByRole("button", { name: "Stop" }).click();
   expect(await entries(page)).toBe(before + 1);
   await page.goBack();
-  expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("words");
+  await page.clock.runFor(4000);
+  expect(await place()).toBe("X");
 });

@@ -56,9 +56,10 @@ export function cell(page: Page, name: string, row: number, col: number) {
   return page.locator(`heed-matrix[data-name="${name}"]:visible td[data-row="${row}"][data-col="${col}"]`).first();
 }
 
+/** Goes to a place on a board, by its name below the scrubber. */
 export async function step(page: Page, name: string): Promise<void> {
-  await page.locator(`.step[data-step="${name}"]`).click();
-  await page.locator(`section.panel[data-step="${name}"]`).waitFor();
+  await page.getByRole("button", { name, exact: true }).click();
+  await page.locator(".board-tick[aria-current]", { hasText: name }).waitFor();
 }
 
 /** Waits until the room stands again. */

@@ -17,6 +17,7 @@ test.each([
   ["order.html", "words", /Shuffle|As written|Swap/],
   ["heads.html", "counts", /Key and value heads|Layers|GPT-3/],
   ["heads.html", "heads", /Play/],
+  ["matrix-walk.html", "walk", /Play|softmax/],
 ] as const)("%s saves “%s” without what one works it with", async (room, picture, controls) => {
   const page = await open(room);
   await kernelAnswered(page);

@@ -16,7 +16,7 @@ export function watchJumps(): void {
     document.querySelector(".coming, .to-come") === null &&
     (document.querySelector(".agreement")?.textContent ?? "") !== "";
   const places = (): string[] =>
-    Array.from(document.querySelectorAll(".picture, .panel, .below-picture, .room-foot, footer"))
+    Array.from(document.querySelectorAll(".picture, .below-picture, .room-foot, footer"))
       .filter((part) => part.checkVisibility())
       .map((part) => {
         const name = part instanceof HTMLElement ? (part.dataset["picture"] ?? part.className) : "";

@@ -83,7 +83,7 @@ describe("a cell that is chosen", () => {
   test("is left behind with its step", async () => {
     const page = await open();
     await choose(page, ["X", 1, 2]);
-    await step(page, "scores");
+    await step(page, "QKᵀ");
     expect(hashOf(page)).toBe("#step=scores");
     expect(await subjectOf(page)).toMatch(/^S/);
   });

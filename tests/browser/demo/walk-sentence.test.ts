@@ -27,6 +27,7 @@ describe("the word in the light", () => {
     ["Causal: no looking ahead", "it listens to "],
     ["Causal: only the last word asks", "it listens to "],
     ["Padding", "Susan listens to "],
+    ["No parameters: softmax(XXᵀ) X", "it listens to it "],
     ["Just numbers", "x1 listens to "],
   ])("of the example %s begins: %s", async (name, begins) => {
     const page = await onAnotherWord();
@@ -66,7 +67,9 @@ describe("words that the table lacks", () => {
     expect(await dotted(page, ".flow-askers button")).toEqual(UNKNOWN);
     expect(await dotted(page, 'heed-matrix[data-name="X"] th[scope=row] span')).toEqual(UNKNOWN);
     expect(await note.textContent()).toMatch(/^Dotted words are not among the \d+ that this page knows/);
-    expect(await page.locator('[data-step="words"] .step-text').textContent()).toContain("Dotted words are not among");
+    expect(await page.locator('[data-picture="walk"] .picture-text').textContent()).toContain(
+      "Dotted words are not among",
+    );
     await page.locator(".flow-askers button", { hasText: /^money$/ }).click();
     await kernelAnswered(page);
     const [first] = (await caption(page)()) ?? "";

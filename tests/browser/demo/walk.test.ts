@@ -11,7 +11,7 @@ import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
 
-const STEPS = ["words", "project", "scores", "scale", "mask", "softmax", "output"] as const;
+const PLACES = ["X", "Q", "K", "V", "QKᵀ", "scale", "mask", "softmax", "O"] as const;
 
 describe("the first look", () => {
   test.each([
@@ -57,9 +57,7 @@ describe("a typed sentence", () => {
     await page.locator("#sentence").fill(SENTENCE);
     await step(page, "softmax");
     await kernelAnswered(page);
-    const labels = await page
-      .locator('section.panel[data-step="softmax"] heed-matrix[data-name="A"] tbody th')
-      .allTextContents();
+    const labels = await page.locator('heed-matrix[data-name="A"] tbody th').allTextContents();
     expect(labels).toEqual(SENTENCE.split(" "));
     for (const row of await readMatrix(page, "A")) {
       expect(Math.abs(total(row) - 1)).toBeLessThanOrEqual(row.length * HALF_OF_TWO_DECIMALS);
@@ -69,15 +67,14 @@ describe("a typed sentence", () => {
   test("every step follows from the numbers of the step before", async () => {
     const page = await open("matrix-walk.html#d=4");
     await page.locator("#sentence").fill("cat saw it");
-    await step(page, "project");
     const x = await readMatrix(page, "X");
     const projected: Record<string, number[][]> = {};
-    for (const [role, weights, result] of [
-      ["queries", "Wq", "Q"],
-      ["keys", "Wk", "K"],
-      ["values", "Wv", "V"],
+    for (const [weights, result] of [
+      ["Wq", "Q"],
+      ["Wk", "K"],
+      ["Wv", "V"],
     ] as const) {
-      await page.getByRole("radio", { name: role }).check();
+      await step(page, result);
       const w = await readMatrix(page, weights);
       const shown = await readMatrix(page, result);
       projected[result] = shown;
@@ -94,7 +91,7 @@ describe("a typed sentence", () => {
     await kernelAnswered(page);
     compare(await readMatrix(page, "A"), expected.weights.data);
     compare(await readMatrix(page, "lse"), expected.lse.data);
-    await step(page, "output");
+    await step(page, "O");
     compare(await readMatrix(page, "O"), expected.output.data);
   });
 
@@ -152,7 +149,7 @@ describe("a cell's arithmetic", () => {
     expect(told.subject).toBe("O [animal, alive]");
     const sum = total(told.terms.map(([share = Number.NaN, value = Number.NaN]) => share * value));
     expect(Math.abs(sum - told.result)).toBeLessThanOrEqual(12 * HALF_OF_FOUR_DECIMALS);
-    expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("output");
+    expect(await page.locator(".board-tick[aria-current]").textContent()).toBe("O");
   });
 
   test("an edited cell changes everything that follows from it", async () => {
@@ -229,40 +226,28 @@ describe("masks", () => {
     await kernelAnswered(page);
     expect((await readMatrix(page, "A")).flat()).toEqual(Array.from({ length: 9 }, () => 0));
     expect((await readMatrix(page, "lse")).flat()).toEqual(Array.from({ length: 3 }, () => Number.NEGATIVE_INFINITY));
-    await step(page, "output");
+    await step(page, "O");
     expect((await readMatrix(page, "O")).flat().every((value) => value === 0)).toBe(true);
   });
 });
 
 describe("the walk", () => {
-  test("goes on and back by button and by arrow key, or shows all steps at once", async () => {
+  test("goes on and back by its scrubber’s arrows, and shows the numbers of one step or of all", async () => {
     const page = await open();
-    const current = (): Promise<string | null> => page.locator(".step[aria-current]").getAttribute("data-step");
-    await page.getByRole("button", { name: "Next step" }).click();
-    expect(await current()).toBe("project");
-    await page.keyboard.press("ArrowRight");
-    expect(await current()).toBe("scores");
-    await page.keyboard.press("ArrowLeft");
-    expect(await current()).toBe("project");
-    await page.getByRole("button", { name: "All at once" }).click();
-    expect(await page.locator("section.panel:not([hidden])").count()).toBe(7);
-  });
-
-  test("before and after of a step stand beside each other", async () => {
-    const page = await open();
-    for (const name of ["scale", "mask", "softmax"]) {
-      await step(page, name);
-      const boxes = await page
-        .locator("section.panel:not([hidden]) heed-matrix")
-        .evaluateAll((all) =>
-          all.map((one) => one.getBoundingClientRect()).map(({ left, right, top }) => ({ left, right, top })),
-        );
-      const [before, after] = boxes;
-      if (before === undefined || after === undefined) throw new Error("no matrices");
-      expect(after.top, name).toBe(before.top);
-      expect(after.left, name).toBeGreaterThanOrEqual(before.right);
-      expect(after.left - before.right, name).toBeLessThan(40);
+    const current = (): Promise<string | null> => page.locator(".board-tick[aria-current]").textContent();
+    const scrubber = page.getByRole("slider", { name: "Step" });
+    for (const [key, name] of [
+      ["ArrowRight", "Q"],
+      ["ArrowRight", "K"],
+      ["ArrowLeft", "Q"],
+    ] as const) {
+      await scrubber.press(key);
+      expect(await current()).toBe(name);
+      expect(await scrubber.getAttribute("aria-valuetext")).toMatch(new RegExp(`^${name}: `));
     }
+    expect(await page.locator("heed-matrix:visible").count()).toBe(3);
+    await page.getByRole("button", { name: "All steps" }).click();
+    expect(await page.locator("heed-matrix:visible").count()).toBe(15);
   });
 
   test("the state survives a reload, by the address alone", async () => {
@@ -285,7 +270,7 @@ describe("the walk", () => {
     );
     await kernelAnswered(page);
     expect(await page.locator(".flow-askers button").allTextContents()).toEqual(["cat", "saw", "it"]);
-    expect(await page.locator(".step[aria-current]").getAttribute("data-step")).toBe("words");
+    expect(await page.locator(".board-tick[aria-current]").textContent()).toBe("X");
   });
 });
 
@@ -324,15 +309,15 @@ describe("with a word as a column", () => {
   const turn = (matrix: readonly (readonly number[])[]): number[][] =>
     (matrix[0] ?? []).map((_, index) => column(matrix, index));
 
-  test("every matrix of every step is turned, and products stand the other way round", async () => {
+  test("every matrix of every step is turned", async () => {
     const page = await open("matrix-walk.html#causal=lower-right");
     const read = async () => {
       const names = await page
-        .locator("section.panel:not([hidden]) heed-matrix")
+        .locator("heed-matrix:visible")
         .evaluateAll((all) => all.map((one) => one.getAttribute("data-name") ?? ""));
       return Promise.all(names.map(async (one) => [one, await readMatrix(page, one)] as const));
     };
-    for (const name of STEPS) {
+    for (const name of PLACES) {
       await step(page, name);
       await kernelAnswered(page);
       const before = await read();
@@ -354,9 +339,6 @@ describe("with a word as a column", () => {
     await page.keyboard.type("1.5");
     await page.keyboard.press("Enter");
     expect((await readMatrix(page, "Q"))[0]?.[7]).toBe(1.5);
-    // As it is multiplied: W on the left, X above.
-    const [left, top] = [page.locator("heed-matrix.left:visible"), page.locator("heed-matrix.top:visible")];
-    expect([await left.getAttribute("data-name"), await top.getAttribute("data-name")]).toEqual(["Wq", "X"]);
   });
 });
 
@@ -379,7 +361,7 @@ describe("on a phone", () => {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
     });
-    for (const name of STEPS) {
+    for (const name of PLACES) {
       await step(page, name);
       await kernelAnswered(page);
       const { inner, scroll } = await page.evaluate(() => ({
@@ -388,7 +370,7 @@ describe("on a phone", () => {
       }));
       expect(scroll, name).toBeLessThanOrEqual(inner);
       // Nor is the formula cut off.
-      const formula = page.locator(`section.panel[data-step="${name}"] .step-formula`);
+      const formula = page.locator(".step-formula");
       expect(await formula.evaluate((one) => one.scrollWidth - one.clientWidth), name).toBe(0);
     }
   });

@@ -1,0 +1,155 @@
+// Where each matrix stands on the board at each place of the walk. Lengths are pixels: `u` goes along a row of X, `v` down a column; where
+// words are columns the drawing swaps both.
+
+import { during, mix } from "../../src/ui/board.js";
+import type { Scene } from "./spots.js";
+
+export const ON_BOARD = ["X", "Wq", "Wk", "Wv", "Q", "K", "V", "S", "O"] as const;
+export type OnBoard = (typeof ON_BOARD)[number];
+
+export interface Pose {
+  readonly u: number;
+  readonly v: number;
+  /** Of a cell. */
+  readonly size: number;
+  /** Its opacity. */
+  readonly seen: number;
+  /** 1: turned over its diagonal. */
+  readonly turn: number;
+  /** Where its title stands: 0 below, 1 beside. */
+  readonly beside: number;
+}
+
+/** Left times top gives result, by the place at which the result is filled. */
+export const PRODUCTS: Readonly<Record<number, readonly [left: OnBoard, top: OnBoard, result: OnBoard]>> = {
+  1: ["X", "Wq", "Q"],
+  2: ["X", "Wk", "K"],
+  3: ["X", "Wv", "V"],
+  4: ["Q", "K", "S"],
+  8: ["S", "V", "O"],
+};
+export const LAST = 8;
+
+/** Of the way from one place to the next: matrices move first, then the result is filled. */
+export const MOVING = 0.42;
+
+const [GAP, TITLE, NAMES, LARGEST] = [14, 22, 50, 30];
+const TALLEST = 440;
+
+export interface Layout {
+  readonly height: number;
+  readonly pose: (name: OnBoard, at: number) => Pose;
+  /** Of what stands still at a place. */
+  readonly rest: (name: OnBoard, place: number) => Pose;
+}
+
+type Sizes = Readonly<Record<OnBoard, readonly [rows: number, cols: number]>>;
+
+export function sizesOf({ walk }: Scene): Sizes {
+  const [asking, words, width, own] = [walk.askers.length, walk.labels.length, walk.x.cols, walk.headWidth];
+  const weights = [width, own] as const;
+  return {
+    X: [words, width],
+    Wq: weights,
+    Wk: weights,
+    Wv: weights,
+    Q: [asking, own],
+    K: [words, own],
+    V: [words, own],
+    S: [asking, words],
+    O: [asking, own],
+  };
+}
+
+/** `label`: how long the longest word is. `across`: the board, along `u`. */
+export function layoutOf(scene: Scene, across: number, isTurned: boolean, label: number): Layout {
+  const sizes = sizesOf(scene);
+  const [wide, tall] = isTurned ? [TALLEST, across] : [across, TALLEST];
+  const known = new Map<OnBoard, Map<number, Pose>>(ON_BOARD.map((name) => [name, new Map()]));
+  let [usedWide, usedTall] = [0, 0];
+  const put = (name: OnBoard, place: number, pose: Partial<Pose> & Pick<Pose, "u" | "v" | "size">): void => {
+    const [rows, cols] = pose.turn === 1 ? [sizes[name][1], sizes[name][0]] : sizes[name];
+    known.get(name)?.set(place, { seen: 1, turn: 0, beside: 0, ...pose });
+    usedWide = Math.max(usedWide, pose.u + cols * pose.size);
+    usedTall = Math.max(usedTall, pose.v + rows * pose.size + TITLE);
+  };
+  /** Matrices that wait, small and side by side. */
+  const park = (place: number, names: readonly OnBoard[], u: number, v: number, most: number): void => {
+    let left = u;
+    for (const name of names) {
+      const [rows, cols] = sizes[name];
+      const size = Math.min(most, (tall - v - TITLE) / rows);
+      put(name, place, { u: left, v, size });
+      left += cols * size + GAP;
+    }
+  };
+  const alone = (name: OnBoard, place: number, above: number, waiting: readonly OnBoard[]): void => {
+    const [rows, cols] = sizes[name];
+    const waits = waiting.reduce((sum, one) => sum + sizes[one][1] * 0.34 + 1, 0);
+    const size = Math.min(LARGEST, (wide - label - GAP) / (cols + waits), (tall - above - TITLE) / rows);
+    const u = label + Math.max(0, (wide - label - (cols + waits) * size) / 2);
+    put(name, place, { u, v: above, size });
+    park(place, waiting, u + cols * size + 1.5 * GAP, above, 0.34 * size);
+  };
+  const product = (place: number, waiting: readonly OnBoard[]): void => {
+    const [left, top, result] = PRODUCTS[place] ?? ["X", "Wq", "Q"];
+    const [[high, inner], [rows, cols]] = [sizes[left], sizes[result]];
+    const above = place < 4 ? NAMES : label;
+    const beside = 34;
+    const size = Math.min(
+      LARGEST,
+      (wide - label - GAP - beside) / (inner + cols),
+      (tall - above - GAP - TITLE) / (inner + high),
+    );
+    const start = Math.max(0, (wide - label - GAP - beside - (inner + cols) * size) / 2);
+    const [u, v] = [start + label + inner * size + GAP, above + inner * size + GAP];
+    put(left, place, { u: start + label, v, size });
+    put(top, place, { u, v: above, size, turn: top === "K" ? 1 : 0, beside: 1 });
+    put(result, place, { u, v: v + (high - rows) * size, size });
+    const most = waiting.map((name) => (v - GAP - TITLE) / sizes[name][0]);
+    const corner = (label + inner * size) / (2 * scene.walk.headWidth + 3);
+    park(place, waiting, start, 0, Math.min(0.45 * size, corner, ...most));
+  };
+  alone("X", 0, NAMES, []);
+  product(1, []);
+  product(2, ["Q"]);
+  product(3, ["Q", "K"]);
+  product(4, ["V"]);
+  for (const place of [5, 6, 7]) alone("S", place, label, ["V"]);
+  product(8, []);
+  const rest = (name: OnBoard, place: number): Pose => {
+    const poses = known.get(name);
+    const pose = poses?.get(place);
+    if (pose !== undefined) return pose;
+    const places = Array.from(poses?.keys() ?? []);
+    const isOver = place > Math.max(...places);
+    const near = poses?.get(isOver ? Math.max(...places) : Math.min(...places));
+    if (near === undefined) throw new Error(`${name} is never on the board`);
+    const isLeft = name === "X" || name === "Q";
+    const [du, dv] = isOver ? (isLeft ? [-60, 0] : [0, -50]) : name.startsWith("W") ? [0, -50] : [0, 0];
+    return { ...near, u: near.u + du, v: near.v + dv, seen: 0 };
+  };
+  return {
+    height: Math.ceil(isTurned ? usedWide + TITLE : usedTall),
+    rest,
+    pose: (name, at) => {
+      const place = Math.min(LAST - 1, Math.floor(at));
+      return between(rest(name, place), rest(name, place + 1), at - place);
+    },
+  };
+}
+
+/** What leaves goes first, then what stays moves and turns, and what comes appears. */
+export function between(from: Pose, to: Pose, part: number): Pose {
+  const moved = during(part, 0, 0.3);
+  const leaves = to.seen < from.seen;
+  const place = (key: "u" | "v" | "size" | "beside"): number => mix(from[key], to[key], moved);
+  return {
+    u: place("u"),
+    v: place("v"),
+    size: place("size"),
+    beside: place("beside"),
+    seen: mix(from.seen, to.seen, leaves ? during(part, 0, 0.15) : during(part, 0.15, 0.32)),
+    turn: mix(from.turn, to.turn, during(part, 0.22, MOVING)),
+  };
+}

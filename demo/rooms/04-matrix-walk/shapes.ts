@@ -1,0 +1,378 @@
+// The walk on the board: matrices as groups of coloured squares, a row and a column that fold into a cell, bars, and rows that are poured.
+
+import { at as cellAt, type Readable, transpose } from "../../src/model/matrix.js";
+import { type Draw, during, mix, type Shape } from "../../src/ui/board.js";
+import { exact } from "../../src/ui/numbers.js";
+import { PLACES } from "./places.js";
+import {
+  between,
+  LAST,
+  type Layout,
+  layoutOf,
+  MOVING,
+  ON_BOARD,
+  type OnBoard,
+  type Pose,
+  PRODUCTS,
+  sizesOf,
+} from "./poses.js";
+import { type MatrixName, type Scene, tellingSpot } from "./spots.js";
+import { viewOf } from "./views.js";
+
+const tint = (level: number, ink = level < 0 ? "below" : "above"): string =>
+  `color-mix(in oklab, var(--${ink}) ${(100 * Math.min(1, Math.abs(level))).toFixed(1)}%, var(--cell))`;
+
+const clamp = (value: number): number => Math.min(1, Math.max(0, value));
+const INSET = 0.04;
+/** In pixels, as in board.css. */
+const LARGEST_FONT = 13;
+
+/** One product on the board as it is being filled. */
+interface Filling {
+  readonly place: number;
+  /** Of the cell that shows how it is done, and then of the sweep over all others. */
+  readonly shown: number;
+  readonly swept: number;
+  readonly row: number;
+  readonly col: number;
+}
+
+class Picture {
+  readonly #scene: Scene;
+  readonly #at: number;
+  readonly #layout: Layout;
+  readonly #isTurned: boolean;
+  readonly #filling: Filling | undefined;
+  readonly #shapes: Shape[] = [];
+  readonly #texts: Shape[] = [];
+  readonly #still: Map<string, readonly Shape[]>;
+
+  /** `still`: what no longer changes inside matrices, kept for the next picture of the scene. */
+  constructor(scene: Scene, at: number, width: number, still: Map<string, readonly Shape[]>) {
+    this.#still = still;
+    const { walk, state } = scene;
+    this.#scene = scene;
+    this.#at = at;
+    this.#isTurned = state.columns;
+    const longest = Math.max(...walk.labels.map((label) => shortened(label).length));
+    this.#layout = layoutOf(scene, width, state.columns, Math.min(92, 14 + 6.6 * longest));
+    this.#filling = fillingOf(scene, at);
+  }
+
+  draw(): ReturnType<Draw> {
+    const filling = this.#filling;
+    const result = filling && PRODUCTS[filling.place]?.[2];
+    for (const name of ON_BOARD) if (name !== result) this.#matrix(name);
+    if (filling !== undefined && result !== undefined) {
+      if (filling.place === LAST) this.#pour(filling);
+      else this.#fold(filling);
+      this.#matrix(result);
+      this.#bands(filling);
+    }
+    this.#labels();
+    const turn = this.#isTurned ? { transform: "matrix(0 1 1 0 0 0)" } : {};
+    return {
+      height: this.#layout.height,
+      shapes: [{ key: "all", tag: "g", attributes: turn, inside: this.#shapes }, ...this.#texts],
+      said: PLACES[Math.round(this.#at)]?.title ?? "",
+    };
+  }
+
+  #matrix(name: OnBoard): void {
+    const pose = this.#layout.pose(name, this.#at);
+    if (pose.seen === 0) return;
+    const picked = this.#nameOf(name);
+    const { matrix, full } = viewOf(name, this.#scene);
+    const isStill =
+      name === "S" ? this.#at >= 7 : this.#filling === undefined || name !== PRODUCTS[this.#filling.place]?.[2];
+    const still = isStill ? this.#still.get(name + picked) : undefined;
+    const inside = still ?? [
+      rect(`${name} ground`, [0, 0, matrix.cols, matrix.rows], { class: "ground" }),
+      ...(name === "S" ? this.#scores(picked, matrix, full) : this.#numbers(name, picked, matrix, full)),
+    ];
+    if (isStill) this.#still.set(name + picked, inside);
+    // A card that is turned over its diagonal.
+    const [along, across] = [(1 + Math.cos(Math.PI * pose.turn)) / 2, (1 - Math.cos(Math.PI * pose.turn)) / 2];
+    const { u, v, size } = pose;
+    const [a, b] = [size * along, size * across];
+    const transform = `matrix(${a} ${b} ${b} ${a} ${u} ${v})`;
+    this.#shapes.push({ key: name, tag: "g", attributes: { transform, opacity: pose.seen }, inside });
+    const [rows, cols] = [mix(matrix.rows, matrix.cols, pose.turn), mix(matrix.cols, matrix.rows, pose.turn)];
+    this.#title(name, picked, { ...pose, u: u + cols * size, v: v + rows * size }, rows, cols);
+  }
+
+  /** What a press on it shows: K turned is another matrix, and so is S after every step. */
+  #nameOf(name: OnBoard): MatrixName {
+    const place = Math.round(this.#at);
+    if (name === "K" && place >= 4) return "Kt";
+    return name === "S" ? ((["Z", "M", "A", "A"] as const)[place - 5] ?? "S") : name;
+  }
+
+  #numbers(name: OnBoard, picked: MatrixName, matrix: Readable, full: number): Shape[] {
+    const filling = this.#filling;
+    const isFilled = filling !== undefined && PRODUCTS[filling.place]?.[2] === name;
+    return cells(matrix, (row, col) => {
+      const value = cellAt(matrix, row, col);
+      const pick = picked === "Kt" ? `Kt.${col}.${row}` : `${picked}.${row}.${col}`;
+      const seen = isFilled ? this.#filled(filling, row, col, matrix) : 1;
+      const partial = isFilled && row === filling.row && col === filling.col ? this.#partial(filling) : undefined;
+      const fill = tint((partial ?? value) / full);
+      return cell(`${name} ${row} ${col}`, row, col, { fill, opacity: seen, "data-pick": pick });
+    });
+  }
+
+  /** Scores, which are scaled, masked and become bars where they stand. */
+  #scores(picked: MatrixName, scores: Readable, full: number): Shape[] {
+    const { head, walk } = this.#scene;
+    const filling = this.#filling?.place === 4 ? this.#filling : undefined;
+    const weights = viewOf("A", this.#scene).matrix;
+    return Array.from({ length: scores.rows }, (_, row) => {
+      const [scaled, masked, soft] = [5, 6, 7].map((place) => this.#row(place, row)) as [number, number, number];
+      const most = Math.max(...Array.from({ length: scores.cols }, (_, col) => cellAt(head.masked, row, col)));
+      return cells({ ...scores, rows: 1 }, (_, col) => {
+        const hidden = walk.hiddenBy(row, col) !== undefined;
+        const score = filling?.row === row && filling.col === col ? this.#partial(filling) : cellAt(scores, row, col);
+        const value = mix(score, cellAt(head.scaled, row, col), scaled) * (hidden ? 1 - masked : 1);
+        const share = cellAt(weights, row, col);
+        const fill =
+          soft < 0.5 ? tint((value / full) * (1 - 2 * soft)) : tint(share * 0.5 * during(soft, 0.5, 1), "share");
+        const key = `S ${row} ${col}`;
+        const seen = filling === undefined ? 1 : this.#filled(filling, row, col, scores);
+        const shapes = [cell(key, row, col, { fill, opacity: seen, "data-pick": `${picked}.${row}.${col}` })];
+        const power = hidden ? 0 : Math.exp(cellAt(head.masked, row, col) - most);
+        const height = 0.9 * mix(power * during(soft, 0.1, 0.5), share, during(soft, 0.6, 1));
+        if (height > 0) {
+          shapes.push(rect(`bar ${row} ${col}`, [col + 0.14, row + 0.95 - height, 0.72, height], { class: "bar" }));
+        }
+        if (hidden && masked > 0) {
+          const d = `M${col + 0.1} ${row + 0.5}l.4 -.4M${col + 0.1} ${row + 0.9}l.8 -.8M${col + 0.5} ${row + 0.9}l.4 -.4`;
+          shapes.push({ key: `hatch ${row} ${col}`, tag: "path", attributes: { d, class: "hatch", opacity: masked } });
+        }
+        return shapes;
+      }).flat();
+    }).flat();
+  }
+
+  /** How far a row is on its way to a place: all together, or one after the other. */
+  #row(place: number, row: number): number {
+    const part = clamp(this.#at - place + 1);
+    const rows = this.#scene.walk.askers.length;
+    return this.#scene.state.loop ? clamp((part * (rows + 2) - row) / 3) : part;
+  }
+
+  #filled({ place, shown, swept, row: own, col: one }: Filling, row: number, col: number, matrix: Readable): number {
+    if (row === own && place === LAST) return during(shown, 0.86, 1);
+    if (row === own && col === one) return during(shown, 0.4, 0.55);
+    const { rows, cols } = matrix;
+    return clamp(this.#scene.state.loop ? swept * (rows + 1) - row - col / cols : swept * (cols + 1) - col);
+  }
+
+  /** What has been added up of the cell that shows how it is done. */
+  #partial(filling: Filling): number {
+    if (filling.place === LAST) return cellAt(viewOf("O", this.#scene).matrix, filling.row, filling.col);
+    const { pairs } = this.#factors(filling);
+    return pairs.reduce((sum, { left, top, flown }) => sum + left * top * during(flown, 0.8, 1), 0);
+  }
+
+  #factors({ place, shown, row, col }: Filling) {
+    const [left, top, result] = PRODUCTS[place] ?? ["X", "Wq", "Q"];
+    const [a, b] = [viewOf(left, this.#scene), viewOf(top, this.#scene)];
+    const poses = [left, top, result].map((name) => this.#layout.rest(name, place)) as [Pose, Pose, Pose];
+    const columnwise = top === "K" ? transpose(b.matrix) : b.matrix;
+    // Fewer queries than words: the last rows of X.
+    const own = row + a.matrix.rows - sizesOf(this.#scene)[result][0];
+    const pairs = Array.from({ length: a.matrix.cols }, (_, index) => ({
+      left: cellAt(a.matrix, own, index),
+      top: cellAt(columnwise, index, col),
+      flown: during(shown, 0.08 + (0.3 * index) / a.matrix.cols, 0.6 + (0.3 * index) / a.matrix.cols),
+    }));
+    return { pairs, own, fulls: [a.full, b.full] as const, poses, inner: a.matrix.cols };
+  }
+
+  /** The row and the column that are lit: of the cell that is shown first, then of all others. */
+  #bands(filling: Filling): void {
+    const { place, shown, swept, row, col } = filling;
+    const { own, poses, inner } = this.#factors(filling);
+    const [left, top, result] = poses;
+    const [rows, cols] = sizesOf(this.#scene)[PRODUCTS[place]?.[2] ?? "Q"];
+    const { size } = left;
+    const band = (key: string, u: number, v: number, wide: number, high: number, opacity: number): void => {
+      if (opacity > 0) this.#shapes.push(rect(key, [u, v, wide * size, high * size], { class: "band", opacity }));
+    };
+    const lit = during(shown, 0, 0.1) * (1 - during(shown, 0.9, 1));
+    band("lit row", left.u, left.v + own * size, inner, 1, lit);
+    if (place !== LAST) band("lit column", top.u + col * size, top.v, 1, inner, lit);
+    const moves = during(swept, 0, 0.06) * (1 - during(swept, 0.94, 1));
+    const [down, along] = [mix(own - row, own - row + rows - 1, swept) * size, mix(0, cols - 1, swept) * size];
+    if (this.#scene.state.loop) {
+      band("swept row", left.u, left.v + down, inner, 1, moves);
+      band("swept result", result.u, left.v + down, cols, 1, moves);
+    } else {
+      band("swept column", top.u + along, top.v, 1, inner, moves);
+      band("swept result", result.u + along, result.v, 1, rows, moves);
+    }
+  }
+
+  /** Pairs of factors fly to their cell, one after the other, and are added there. */
+  #fold(filling: Filling): void {
+    const { pairs, own, fulls, poses } = this.#factors(filling);
+    const [left, top, result] = poses;
+    const { size } = left;
+    const goal = [result.u + filling.col * size, result.v + filling.row * size] as const;
+    pairs.forEach(({ left: a, top: b, flown }, index) => {
+      if (flown === 0 || flown === 1) return;
+      const fly = (key: string, u: number, v: number, level: number): void => {
+        const small = mix(1, 0.5, flown) * size;
+        const off = (size - small) / 2;
+        const place = [mix(u, goal[0], flown) + off, mix(v, goal[1], flown) + off, small, small] as const;
+        const opacity = during(flown, 0, 0.08) * (1 - during(flown, 0.9, 1));
+        this.#shapes.push(rect(`${key} ${index}`, place, { class: "flies", fill: tint(level), opacity }));
+      };
+      fly("row", left.u + index * size, left.v + own * size, a / fulls[0]);
+      fly("column", top.u + filling.col * size, top.v + index * size, b / fulls[1]);
+    });
+  }
+
+  /** Rows of V become as thick as their weights, and are laid on one another: together as thick as one row. */
+  #pour(filling: Filling): void {
+    const { shown, row } = filling;
+    if (shown === 0 || shown === 1) return;
+    const weights = viewOf("A", this.#scene).matrix;
+    const { matrix: values, full } = viewOf("V", this.#scene);
+    const [left, top, result] = this.#factors(filling).poses;
+    const { size } = left;
+    let below = 0;
+    for (let key = 0; key < values.rows; key++) {
+      const share = cellAt(weights, row, key);
+      const late = key / values.rows;
+      const thin = during(shown, 0.06 + 0.25 * late, 0.36 + 0.25 * late);
+      const falls = during(shown, 0.38 + 0.25 * late, 0.68 + 0.25 * late);
+      const high = mix(1, share, thin) * size;
+      const gone = 1 - during(shown, 0.92, 1);
+      const from = top.v + key * size + (size - high) / 2;
+      const v = mix(from, result.v + (row + below) * size, falls);
+      below += share;
+      if (share < 0.002 || thin === 0) continue;
+      const transform = `matrix(${size} 0 0 ${high} ${top.u} ${v})`;
+      const inside = Array.from({ length: values.cols }, (_, col) =>
+        rect(`layer ${key} ${col}`, [col, 0, 1, 1], { fill: tint(cellAt(values, key, col) / full) }),
+      );
+      const opacity = gone * during(thin, 0, 0.1);
+      this.#shapes.push({ key: `layer ${key}`, tag: "g", attributes: { transform, opacity, class: "flies" }, inside });
+      // The bar comes to its row of V.
+      const bar = [
+        mix(left.u + (key + 0.14) * size, top.u - 8, thin),
+        mix(left.v + (row + 0.95 - share) * size, from, thin),
+        mix(0.72 * size, 5, thin),
+        share * size,
+      ] as const;
+      this.#shapes.push(rect(`carries ${key}`, bar, { class: "bar", opacity: during(thin, 0, 0.1) * (1 - falls) }));
+    }
+  }
+
+  #title(name: OnBoard, picked: MatrixName, { u, v, size, seen, beside }: Pose, rows: number, cols: number): void {
+    const [text, below] = titleOf(picked, this.#scene);
+    const [right, down] = [10 + 4 * text.length, 14];
+    const [far, near] = this.#isTurned ? [down, right] : [right, down];
+    const place = [mix(u - (cols * size) / 2, u + far, beside), mix(v + near, v - (rows * size) / 2, beside)];
+    const [x = 0, y = 0] = this.#isTurned ? place.reverse() : place;
+    const attributes = { x, y: y + 4, "text-anchor": "middle", class: "title", opacity: seen };
+    this.#texts.push({ key: `title ${name}`, tag: "text", attributes, text });
+    const sub = { x: x + 7, y: y + 9, class: "sub", opacity: seen };
+    if (below !== "") this.#texts.push({ key: `sub ${name}`, tag: "text", attributes: sub, text: below });
+  }
+
+  /** Words stand beside the rows of one matrix after the other, and above columns of keys. */
+  #labels(): void {
+    const { walk, head } = this.#scene;
+    const first = walk.labels.length - walk.askers.length;
+    const { rest } = this.#layout;
+    const slice = (names: readonly string[]): readonly string[] =>
+      names.slice(head.firstColumn, head.firstColumn + walk.headWidth);
+    this.#axis("word", walk.labels, (where) => {
+      const pose = rest(where < 4 ? "X" : where === 4 ? "Q" : "S", where);
+      return where < 4 ? pose : { ...pose, v: pose.v - first * pose.size };
+    });
+    this.#axis("key", walk.labels, (where) =>
+      where <= 4 ? { ...rest("K", 4), seen: where < 4 ? 0 : 1 } : rest("S", where),
+    );
+    this.#axis("feature", walk.featureNames, (where) => ({ ...rest("X", where), seen: where === 0 ? 1 : 0 }));
+    this.#axis("Wq", slice(walk.questionNames), (where) => rest("Wq", where));
+    this.#axis("Wk", slice(walk.questionNames), (where) => rest("Wk", where));
+    this.#axis("Wv", slice(walk.featureNames), (where) => rest("Wv", where));
+  }
+
+  #axis(key: string, names: readonly string[], host: (where: number) => Pose): void {
+    const place = Math.min(LAST - 1, Math.floor(this.#at));
+    const [isRow, hosts] = [key === "word", [host(place), host(place + 1)]];
+    const first = this.#scene.walk.labels.length - this.#scene.walk.askers.length;
+    names.forEach((label, index) => {
+      const [from, to] = hosts.map((pose, late) => {
+        const along = (index + 0.5) * pose.size;
+        const asks = !isRow || place + late < 4 || index >= first;
+        return { ...pose, ...(isRow ? { v: pose.v + along } : { u: pose.u + along }), ...(asks ? {} : { seen: 0 }) };
+      }) as [Pose, Pose];
+      this.#label(`${key} ${index}`, label, between(from, to, this.#at - place), isRow);
+    });
+  }
+
+  /** Beside a row, or above a column; where words are columns it is the other way round. */
+  #label(key: string, label: string, { u, v, size, seen }: Pose, isRow: boolean): void {
+    if (seen === 0) return;
+    const lies = isRow !== this.#isTurned;
+    const [x, y] = this.#isTurned ? [v, u] : [u, v];
+    const font = Math.max(7, Math.min(LARGEST_FONT, 0.74 * size));
+    const place = lies ? [x - 6, y + 0.34 * font, 0] : [x + 0.34 * font, y - 6, -90];
+    const attributes = {
+      transform: `translate(${place[0]} ${place[1]}) rotate(${place[2]}) scale(${font / LARGEST_FONT})`,
+      "text-anchor": lies ? "end" : "start",
+      opacity: seen,
+      class: this.#scene.walk.unknown.includes(label) ? "noted" : undefined,
+    };
+    this.#texts.push({ key, tag: "text", attributes, text: shortened(label) });
+  }
+}
+
+export function drawWalk(scene: Scene): Draw {
+  const still = new Map<string, readonly Shape[]>();
+  const nothing = { height: 80, shapes: [], said: "No words yet." };
+  return (at, width) => (scene.walk.labels.length === 0 ? nothing : new Picture(scene, at, width, still).draw());
+}
+
+function fillingOf(scene: Scene, at: number): Filling | undefined {
+  const place = Math.ceil(at);
+  const told = PLACES[place];
+  if (PRODUCTS[place] === undefined || told === undefined) return undefined;
+  const part = clamp((at - place + 1 - MOVING) / (1 - MOVING));
+  const { row, col } = tellingSpot(scene, told);
+  const [shown, swept] = [clamp(part / 0.62), clamp((part - 0.62) / 0.38)];
+  return { place, shown, swept, row, col };
+}
+
+function cells<T>({ rows, cols }: Pick<Readable, "rows" | "cols">, one: (row: number, col: number) => T): T[] {
+  return Array.from({ length: rows * cols }, (_, index) => one(Math.floor(index / cols), index % cols));
+}
+
+function cell(key: string, row: number, col: number, look: Shape["attributes"]): Shape {
+  return rect(key, [col + INSET, row + INSET, 1 - 2 * INSET, 1 - 2 * INSET], { rx: 0.12, ...look });
+}
+
+function rect(key: string, box: readonly [number, number, number, number], attributes: Shape["attributes"]): Shape {
+  const [x, y, width, height] = box;
+  return { key, tag: "rect", attributes: { x, y, width, height, ...attributes } };
+}
+
+function shortened(label: string): string {
+  const letters = Array.from(label);
+  return letters.length > 12 ? `${letters.slice(0, 11).join("")}…` : label;
+}
+
+function titleOf(name: MatrixName, { walk }: Scene): readonly [string, string] {
+  if (name.startsWith("W")) return ["W", name.slice(1).toUpperCase()];
+  const titles: Readonly<Partial<Record<MatrixName, string>>> = {
+    Kt: "Kᵀ",
+    Z: `S × ${exact(walk.scale, 3)}`,
+    M: "S masked",
+  };
+  return [titles[name] ?? name, ""];
+}
