@@ -22,10 +22,6 @@ const button =
   (name: string) =>
   (page: Page): Promise<void> =>
     page.getByRole("button", { name, exact: true }).click();
-const stepTo =
-  (name: string) =>
-  (page: Page): Promise<void> =>
-    page.locator(`.step[data-step="${name}"]`).click();
 
 const ROOMS: readonly Room[] = [
   {
