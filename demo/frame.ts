@@ -90,6 +90,7 @@ export function frame(): Plugin {
         // Of the front page -1.
         const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         return html
+          .replace(ROOM, (_, folder: string, head: string, filled: string) => room(folder, head, filled))
           .replace("<!-- head -->", HEAD)
           .replace("<!-- masthead -->", masthead(here))
           .replace("<!-- rooms -->", doors())
@@ -103,6 +104,23 @@ const HEAD = `<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />`;
+
+/** A room says its name and what it is about; some say what stands in it until its program runs. */
+const ROOM = /<!-- room ([\w-]+) -->(\s*<h1>.*?<\/p>)(.*)(?=<\/body>)/s;
+
+function room(folder: string, head: string, filled: string): string {
+  return `<!-- masthead -->
+    <main id="content">
+      <p id="warning" class="warning" role="alert" hidden></p>
+      <section class="room whole ${folder.slice(3)}" aria-labelledby="title">
+        <div class="room-head">${head.replace("<h1>", '<h1 id="title">')}</div>
+        <div id="room" data-room>${filled.trim()}</div>
+      </section>
+    </main>
+    <!-- footer -->
+    <script type="module" src="./rooms/${folder}/page.ts"></script>
+  `;
+}
 
 /** The front page asks one question, and has the rooms at its end. */
 function masthead(here: number): string {

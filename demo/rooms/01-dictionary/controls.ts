@@ -17,11 +17,7 @@ export function controls(store: DictionaryStore) {
   );
   const score = choice<ScoreName>(
     "Alike by",
-    [
-      { value: "dot", text: "dot product" },
-      { value: "cosine", text: "cosine" },
-      { value: "rbf", text: "distance (rbf)" },
-    ],
+    { dot: "dot product", cosine: "cosine", rbf: "distance (rbf)" },
     (value) => store.change({ score: value }),
   );
   const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));

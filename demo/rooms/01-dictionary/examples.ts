@@ -1,6 +1,6 @@
 // The three cabinets: who is asked for, what stands on the drawers, what lies in them. All numbers are set by hand, none are learned.
 
-import { fill, type Matrix, toSingle } from "../../src/model/matrix.js";
+import { type Matrix, singleRows } from "../../src/model/matrix.js";
 
 export const EXAMPLES = ["students", "salary", "movies"] as const;
 export type ExampleName = (typeof EXAMPLES)[number];
@@ -25,10 +25,6 @@ export interface Example {
   readonly temperature: number;
   readonly bandwidth: number;
 }
-
-const table = (...rows: readonly (readonly number[])[]): Matrix =>
-  // As the kernel gets them.
-  toSingle(fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? 0));
 
 const MAJORS = ["psychology", "law", "statistics", "engineering", "literature", "design"];
 
@@ -59,7 +55,7 @@ const GRADUATES = [
 
 const TASTES = ["action", "romance", "laughs"];
 
-const MOVIES = table([1, -0.5, -0.2], [-0.4, 0.5, -0.1], [0.9, 0.9, 0.9], [-0.2, 0.6, 0.8], [-0.9, -0.2, -0.6]);
+const MOVIES = singleRows([1, -0.5, -0.2], [-0.4, 0.5, -0.1], [0.9, 0.9, 0.9], [-0.2, 0.6, 0.8], [-0.9, -0.2, -0.6]);
 
 export const CABINETS: Readonly<Record<ExampleName, Example>> = {
   students: {
@@ -68,9 +64,9 @@ export const CABINETS: Readonly<Record<ExampleName, Example>> = {
     keys: STUDENTS.map(({ name }) => name),
     features: ["people", "numbers", "words", "making"],
     contents: MAJORS,
-    q: table([3, 1, 1, 0]),
-    k: table(...STUDENTS.map(({ card }) => card)),
-    v: table(...STUDENTS.map(({ major }) => MAJORS.map((name) => (name === major ? 1 : 0)))),
+    q: singleRows([3, 1, 1, 0]),
+    k: singleRows(...STUDENTS.map(({ card }) => card)),
+    v: singleRows(...STUDENTS.map(({ major }) => MAJORS.map((name) => (name === major ? 1 : 0)))),
     score: "cosine",
     temperature: 0.1,
     bandwidth: 1,
@@ -81,9 +77,9 @@ export const CABINETS: Readonly<Record<ExampleName, Example>> = {
     keys: GRADUATES.map((_, index) => `no. ${index + 1}`),
     features: ["GPA"],
     contents: ["salary"],
-    q: table([3.3]),
-    k: table(...GRADUATES.map(([grade = 0]) => [grade])),
-    v: table(...GRADUATES.map(([, salary = 0]) => [salary])),
+    q: singleRows([3.3]),
+    k: singleRows(...GRADUATES.map(([grade = 0]) => [grade])),
+    v: singleRows(...GRADUATES.map(([, salary = 0]) => [salary])),
     score: "rbf",
     temperature: 1,
     bandwidth: 0.15,
@@ -94,7 +90,7 @@ export const CABINETS: Readonly<Record<ExampleName, Example>> = {
     keys: ["Long Chase", "Quiet Letters", "All at Once", "Two Left Feet", "Still Water"],
     features: TASTES,
     contents: TASTES,
-    q: table([-0.8, 0.6, 0.3], [0.9, -0.4, 0.2], [0.2, 0.3, 0.9], [-0.5, -0.6, -0.1]),
+    q: singleRows([-0.8, 0.6, 0.3], [0.9, -0.4, 0.2], [0.2, 0.3, 0.9], [-0.5, -0.6, -0.1]),
     k: MOVIES,
     v: MOVIES,
     score: "dot",

@@ -1,7 +1,7 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
 import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
@@ -131,10 +131,7 @@ export class DictionaryRoom {
     this.#pictures.curve.say(curveText(scene));
     this.#pictures.tastes.say(tasteText(scene));
     this.#pictures.numbers.say(this.#isTurned ? worded(NUMBERS_TEXT) : NUMBERS_TEXT);
-    this.#agreement.textContent =
-      answer === undefined
-        ? OWN_ARITHMETIC
-        : `Attention weights and answers come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}.`;
+    this.#agreement.textContent = agreed("Attention weights and answers", answer?.apart);
     this.#teller.tell();
   }
 

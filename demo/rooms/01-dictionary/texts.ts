@@ -63,15 +63,15 @@ export function curveText({ state }: DictionaryScene): string {
 }
 
 export function tasteText(scene: DictionaryScene): string {
-  const { k, q, example } = scene;
+  const { k, example } = scene;
   const differing = example.queries.findIndex(
     (_, row) => bestOf(scene.rivals.dot.scores, row) !== bestOf(scene.rivals.cosine.scores, row),
   );
   const common =
-    "Minus times minus is plus: someone who dislikes romance is drawn to films with little of it. A dot product also counts length, so a film with a lot of everything wins easily; the cosine compares directions alone.";
+    "Minus times minus is plus: someone who dislikes romance is drawn to films with little of it. A dot product also counts length; the cosine compares directions alone.";
   if (differing < 0) return common;
   const [loud, like] = [bestOf(scene.rivals.dot.scores, differing), bestOf(scene.rivals.cosine.scores, differing)];
-  return `${common} ${example.queries[differing]} (length ${exact(lengthOf(q, differing), 2)}) gets “${example.keys[loud]}” (length ${exact(lengthOf(k, loud), 2)}) by the one, “${example.keys[like]}” (length ${exact(lengthOf(k, like), 2)}) by the other.`;
+  return `${common} ${example.queries[differing]} gets “${example.keys[loud]}” (length ${exact(lengthOf(k, loud), 2)}) by the one, “${example.keys[like]}” (length ${exact(lengthOf(k, like), 2)}) by the other.`;
 }
 
 export const NUMBERS_TEXT =

@@ -24,11 +24,11 @@ export function viewOf(name: MatrixName, scene: DictionaryScene, answer?: Dictio
   });
   switch (name) {
     case "Q":
-      return { ...view("who asks; change any", q, queries, features), editable: true };
+      return { ...view("queries; change any", q, queries, features), editable: true };
     case "K":
-      return { ...view("what stands on the drawers; change any", k, keys, features), editable: true };
+      return { ...view("keys, on the drawers; change any", k, keys, features), editable: true };
     case "V":
-      return { ...view("what lies in them; change any", v, keys, contents), editable: true };
+      return { ...view("values, in the drawers; change any", v, keys, contents), editable: true };
     case "S":
       return view("scores: how alike", scores, queries, keys);
     case "A":

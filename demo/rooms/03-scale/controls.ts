@@ -15,13 +15,8 @@ export function controls(store: ScaleStore) {
   const likeness = slider("Key 1 resembles q", { least: 0, most: 0.9, step: 0.1 }, (value) =>
     store.change({ likeness: value }),
   );
-  const scaling = choice<Scaling>(
-    "Divide scores by √d",
-    [
-      { value: "none", text: "no" },
-      { value: "root", text: "yes" },
-    ],
-    (value) => store.change({ scaling: value }, "new"),
+  const scaling = choice<Scaling>("Divide scores by √d", { none: "no", root: "yes" }, (value) =>
+    store.change({ scaling: value }, "new"),
   );
   const again = button("Draw again", () => store.change({ seed: store.state.seed + 1 }));
   return {

@@ -2,7 +2,7 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { rowsOf } from "../../src/model/matrix.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { percent } from "../../src/ui/numbers.js";
@@ -90,7 +90,7 @@ export class LearningRoom {
     this.#paths.show(scene);
     this.#factor.show(scene.state.factor, String(scene.state.factor));
     this.#gradients.say(textOf(scene));
-    this.#agreement.textContent = agreementOf(answer);
+    this.#agreement.textContent = agreed("Gradients", answer?.difference);
     this.#teller.tell();
   }
 
@@ -110,9 +110,4 @@ function textOf({ weights, state }: LearningScene): string {
   return state.factor >= 8
     ? `${most} The softmax is saturated: hardly any gradient reaches the scores, so attention cannot change its mind. The path into V flows on: it is linear, weight times gradient.`
     : `${most} The softmax is soft: gradients reach every score, and raise k2’s. Multiply the scores, and watch the left path dry up while the right one flows.`;
-}
-
-function agreementOf(answer: LearningAnswer | undefined): string {
-  if (answer === undefined) return OWN_ARITHMETIC;
-  return `Gradients come from the kernel. Kernel and worked arithmetic ${agreement(answer.difference)}.`;
 }

@@ -1,10 +1,7 @@
 // The gradients of one query's row in double precision: a loss that wants the output to be another key’s value, and its backward pass.
 
-import { at, fill, type Matrix, toSingle } from "../../src/model/matrix.js";
+import { at, fill, type Matrix, singleRows } from "../../src/model/matrix.js";
 import type { LearningState } from "./state.js";
-
-const matrix = (...rows: readonly (readonly number[])[]): Matrix =>
-  toSingle(fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? Number.NaN));
 
 /** What the loss depends on. Biases are added to scores, so that the gradient in a bias is that in its score. */
 export interface Inputs {
@@ -16,10 +13,10 @@ export interface Inputs {
 
 /** The first key has the largest score, and the second the value that is wanted. */
 export const INPUTS: Inputs = {
-  q: matrix([1, 0.5, -0.5]),
-  k: matrix([1.2, 0.4, -0.4], [0.8, 0.6, 0.2], [-0.4, 0.8, 0.6], [0.2, -0.6, -0.8], [-0.8, -0.2, 0.4]),
-  v: matrix([0.2, -0.8], [1, 0.6], [-0.6, 0.8], [0.4, -0.2], [-1, -0.4]),
-  bias: matrix([0, 0, 0, 0, 0]),
+  q: singleRows([1, 0.5, -0.5]),
+  k: singleRows([1.2, 0.4, -0.4], [0.8, 0.6, 0.2], [-0.4, 0.8, 0.6], [0.2, -0.6, -0.8], [-0.8, -0.2, 0.4]),
+  v: singleRows([0.2, -0.8], [1, 0.6], [-0.6, 0.8], [0.4, -0.2], [-1, -0.4]),
+  bias: singleRows([0, 0, 0, 0, 0]),
 };
 export const [KEYS, WIDTH, VALUE_WIDTH] = [INPUTS.k.rows, INPUTS.k.cols, INPUTS.v.cols];
 export const TARGET: readonly number[] = [at(INPUTS.v, 1, 0), at(INPUTS.v, 1, 1)];

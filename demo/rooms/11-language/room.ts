@@ -87,10 +87,7 @@ export class LanguageRoom {
     );
     this.#mask = choice<LanguageState["kind"]>(
       "Mask",
-      [
-        { value: "masked", text: "BERT: both sides" },
-        { value: "causal", text: "GPT: left side" },
-      ],
+      { masked: "BERT: both sides", causal: "GPT: left side" },
       (kind) => store.change({ kind, wrote: [] }, "new"),
     );
     this.#controls = new Controls(

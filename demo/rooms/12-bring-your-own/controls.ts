@@ -25,11 +25,7 @@ export interface BringControls extends Controls {
 export function controls(store: BringStore, library: Library): BringControls {
   const source = choice<SourceName>(
     "Look at",
-    [
-      { value: "example", text: "an example" },
-      { value: "photo", text: "a picture" },
-      { value: "own", text: "your own" },
-    ],
+    { example: "an example", photo: "a picture", own: "your own" },
     (value) => {
       if (value === "own" && library.own === undefined) bringing.element.setAttribute("open", "");
       store.change(STARTS[value], "new");
@@ -41,13 +37,8 @@ export function controls(store: BringStore, library: Library): BringControls {
   const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
   const layer = slider("Layer", { least: 1, most: 1, step: 1 }, (value) => store.change({ layer: value - 1 }));
   const head = slider("Head", { least: 1, most: 1, step: 1 }, (value) => store.change({ head: value - 1 }));
-  const causal = choice<"yes" | "no">(
-    "Queries see",
-    [
-      { value: "yes", text: "what came before" },
-      { value: "no", text: "everything" },
-    ],
-    (value) => store.change({ causal: value }),
+  const causal = choice<"yes" | "no">("Queries see", { yes: "what came before", no: "everything" }, (value) =>
+    store.change({ causal: value }),
   );
   const bringing = new Bringing(store, (own, isModel) => {
     library.own = own;

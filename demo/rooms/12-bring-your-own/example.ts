@@ -21,7 +21,7 @@ interface Text {
   readonly topics: Int32Array;
 }
 
-/** What a head asks and what keys answer; scores are strength times the products of these. */
+/** Queries and keys of a head; scores are strength times the products of these. */
 interface Recipe {
   readonly name: string;
   readonly strength: number;
@@ -98,7 +98,7 @@ const RECIPES: readonly Recipe[] = [
     q: (text, at) => beside(wordAt(text, at), 20, place(at, 0.02), 24),
     k: (text, at) => beside(wordAt(text, at), 1, place(at, 0.02), 1),
   },
-  { name: "some words, whoever asks", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
+  { name: "some words, whatever the query", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
 ];
 
 export function exampleSource(tokens: number, seed: number): Source {

@@ -159,8 +159,8 @@ function textOf({ source, at, vectors }: BringScene): string {
   const name = source.headName(at.layer, at.head);
   const made = name === "" ? "" : ` This head was made to look for ${name}.`;
   const all = `${whole(queries)} queries by ${whole(keys)} keys are ${whole(queries * keys)} weights`;
-  const dots = "Each dot shows the largest weight under it; press it to go to that weight.";
+  const dots = "Press a dot to go to the largest weight under it.";
   if (vectors === undefined) return `${all}, ${source.origin}. ${dots}`;
   const size = `${whole(Math.round((queries * keys * 4) / 1e6))} MB`;
-  return `${all}, or ${size}. We compute ${whole(rowsAtOnce({ keys }))} rows at a time and throw them away. ${dots}${made}`;
+  return `${all}, or ${size}. We compute ${whole(rowsAtOnce({ keys }))} rows at a time and forget them. ${dots}${made}`;
 }

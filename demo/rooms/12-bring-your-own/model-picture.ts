@@ -48,13 +48,8 @@ export class ModelPicture {
   constructor(store: BringStore, engine: Engine) {
     this.#store = store;
     this.#engine = engine;
-    this.#order = choice<BringState["order"]>(
-      "Heads",
-      [
-        { value: "place", text: "in their places" },
-        { value: "entropy", text: "by entropy" },
-      ],
-      (order) => store.change({ order }),
+    this.#order = choice<BringState["order"]>("Heads", { place: "in their places", entropy: "by entropy" }, (order) =>
+      store.change({ order }),
     );
     this.#stop.hidden = true;
     const table = h("table", {}, heads("head", "entropy, nats", "keys it attends to"), this.#rows);

@@ -54,11 +54,11 @@ export class PhotoPicture {
     const most = this.#shares.reduce((best, share) => Math.max(best, share), 0);
     const common = { size: PATCHES, channels: 1, lit: photo } as const;
     const all = new Float64Array(source.keys).fill(1);
-    this.#asks.show({ ...common, title: "Ask", about: "choose a patch", data: all, range: [0, 1], cursor: row });
+    this.#asks.show({ ...common, title: "Query", about: "choose a patch", data: all, range: [0, 1], cursor: row });
     this.#answers.show({
       ...common,
       title: "Attention",
-      about: "the brightest has the most",
+      about: "the brightest patch has the most",
       data: this.#shares,
       range: [0, most],
       cursor: col,

@@ -2,7 +2,7 @@
 
 import type { Heed } from "heed";
 import { normal } from "../../src/model/random.js";
-import { pacer } from "../../src/ui/pieces.js";
+import { pacer, pause } from "../../src/ui/pieces.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;
@@ -18,14 +18,12 @@ export interface Problem {
   readonly v: Float32Array;
 }
 
-interface Run {
-  readonly milliseconds: number;
-  /** [heads, tokens, width] */
-  readonly output: Float32Array;
-}
-
 interface Runner {
-  readonly run: (problem: Problem, signal: AbortSignal) => Promise<Run>;
+  /** The output is [heads, tokens, width]. */
+  readonly run: (
+    problem: Problem,
+    signal: AbortSignal,
+  ) => Promise<{ readonly milliseconds: number; readonly output: Float32Array }>;
   readonly dispose: () => void;
 }
 
@@ -63,23 +61,21 @@ export function operationsOf(tokens: number): number {
   return 4 * HEADS * tokens * tokens * WIDTH;
 }
 
-export function contestants(cores: number): readonly Contestant[] {
+function contestants(cores: number): readonly Contestant[] {
   const several = Math.min(8, Math.max(2, cores));
   const heed = (name: string, options: Parameters<typeof import("heed").createHeed>[0]): Contestant => ({
-    name,
+    name: `heed, ${name}`,
     open: async () => heedRunner(await (await import("heed")).createHeed(options)),
   });
-  const wasm = (variant: "simd" | "relaxed", threads: number): Contestant => {
-    const what = variant === "simd" ? "SIMD" : "relaxed SIMD";
-    const on = threads === 1 ? "1 thread" : `${threads} threads`;
-    return heed(`heed, ${what}, ${on}`, { backend: "wasm", variant, threads });
-  };
+  const wasm = (threads: number, on: string): readonly Contestant[] => [
+    heed(`SIMD, ${on}`, { backend: "wasm", variant: "simd", threads }),
+    heed(`relaxed SIMD, ${on}`, { backend: "wasm", variant: "relaxed", threads }),
+  ];
   return [
     { name: "plain JavaScript, one number at a time", open: async () => ({ run: plain, dispose: () => {} }) },
-    wasm("simd", 1),
-    wasm("relaxed", 1),
-    ...(cores > 1 ? [wasm("simd", several), wasm("relaxed", several)] : []),
-    heed("heed, WebGPU", { backend: "webgpu" }),
+    ...wasm(1, "1 thread"),
+    ...(cores > 1 ? wasm(several, `${several} threads`) : []),
+    heed("WebGPU", { backend: "webgpu" }),
   ];
 }
 
@@ -92,13 +88,7 @@ export async function race(
   progress("Making the numbers.", []);
   const problem = await problemOf(tokens);
   const wanted = await exactRows(problem);
-  const lanes: {
-    readonly name: string;
-    readonly runner?: Runner;
-    readonly times: number[];
-    error?: number;
-    note: string;
-  }[] = [];
+  const lanes: { name: string; runner?: Runner; times: number[]; error?: number; note: string }[] = [];
   const results = (): readonly Result[] =>
     lanes.map(({ name, times, error, note }) => ({ name, milliseconds: medianOf(times), error, note }));
   try {
@@ -141,23 +131,24 @@ function heedRunner(heed: Heed): Runner {
 }
 
 /** Row by row, as one would write it down; only what it computes is counted, not the page's turns. */
-async function plain({ tokens, q, k, v }: Problem, signal: AbortSignal): Promise<Run> {
+const plain: Runner["run"] = async (problem, signal) => {
+  const { tokens } = problem;
   const output = new Float32Array(HEADS * tokens * WIDTH);
   let milliseconds = 0;
   let start = performance.now();
   for (let row = 0; row < HEADS * tokens; row++) {
-    plainRow({ tokens, q, k, v }, row, output);
+    output.set(plainRow(problem, row), row * WIDTH);
     const now = performance.now();
     if (now - start < SLICE) continue;
     milliseconds += now - start;
-    await new Promise((done) => setTimeout(done));
+    await pause();
     signal.throwIfAborted();
     start = performance.now();
   }
   return { milliseconds: milliseconds + performance.now() - start, output };
-}
+};
 
-function plainRow({ tokens, q, k, v }: Problem, row: number, output: Float32Array | Float64Array): void {
+function plainRow({ tokens, q, k, v }: Problem, row: number): Float64Array {
   const first = Math.floor(row / tokens) * tokens * WIDTH;
   const weights = new Float64Array(tokens);
   let most = Number.NEGATIVE_INFINITY;
@@ -172,11 +163,11 @@ function plainRow({ tokens, q, k, v }: Problem, row: number, output: Float32Arra
     weights[key] = Math.exp((weights[key] ?? 0) - most);
     total += weights[key] ?? 0;
   }
-  for (let part = 0; part < WIDTH; part++) {
+  return new Float64Array(WIDTH).map((_, part) => {
     let sum = 0;
     for (let key = 0; key < tokens; key++) sum += (weights[key] ?? 0) * (v[first + key * WIDTH + part] ?? 0);
-    output[row * WIDTH + part] = sum / total;
-  }
+    return sum / total;
+  });
 }
 
 /** Some rows of each head in double precision to the end, by their place. */
@@ -184,12 +175,10 @@ export async function exactRows(problem: Problem): Promise<ReadonlyMap<number, F
   const { tokens } = problem;
   const paced = pacer();
   const rows = new Map<number, Float64Array>();
-  const all = new Float64Array(HEADS * tokens * WIDTH);
   for (let head = 0; head < HEADS; head++) {
     for (let index = 0; index < Math.min(CHECKED_ROWS, tokens); index++) {
       const row = head * tokens + Math.floor((index * tokens) / CHECKED_ROWS);
-      plainRow(problem, row, all);
-      rows.set(row, all.slice(row * WIDTH, (row + 1) * WIDTH));
+      rows.set(row, plainRow(problem, row));
       await paced();
     }
   }
@@ -198,16 +187,12 @@ export async function exactRows(problem: Problem): Promise<ReadonlyMap<number, F
 
 function widestOf(wanted: ReadonlyMap<number, Float64Array>, output: Float32Array, tokens: number): number {
   if (output.length !== HEADS * tokens * WIDTH) return Number.NaN;
-  let widest = 0;
-  for (const [row, exact] of wanted) {
-    exact.forEach((value, part) => {
-      widest = Math.max(widest, Math.abs(value - (output[row * WIDTH + part] ?? Number.NaN)));
-    });
-  }
-  return widest;
+  const gaps = Array.from(wanted, ([row, exact]) =>
+    Math.max(...exact.map((value, part) => Math.abs(value - (output[row * WIDTH + part] ?? Number.NaN)))),
+  );
+  return Math.max(...gaps);
 }
 
 export function medianOf(times: readonly number[]): number | undefined {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1];
+  return [...times].sort((a, b) => a - b)[times.length >> 1];
 }

@@ -3,7 +3,7 @@
 import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
@@ -219,6 +219,5 @@ function isMove(now: BringScene, before: BringScene): boolean {
 
 function agreementOf({ vectors, source }: BringScene, answer: BringAnswer | undefined): string {
   if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums.`;
-  if (answer === undefined) return OWN_ARITHMETIC;
-  return `Attention weights come from the kernel. Over ${whole(answer.compared)} of them, kernel and worked arithmetic ${agreement(answer.difference)}.`;
+  return agreed(`${whole(answer?.compared ?? 0)} attention weights`, answer?.difference);
 }

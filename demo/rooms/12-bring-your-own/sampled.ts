@@ -1,6 +1,5 @@
 // A head at a glance: a few dots both ways, from some of its rows where it has many, and how spread out those are.
 
-import { entropyOf } from "./entropy.js";
 import type { Rows } from "./rows.js";
 
 /** Dots of a small picture, both ways. */
@@ -44,4 +43,16 @@ export async function glanceAt(rows: Rows, signal: AbortSignal): Promise<Glance>
 
 function edge(index: number, parts: number, whole: number): number {
   return Math.floor((index * whole) / parts);
+}
+
+/** In nats, of the weights as parts of their sum; 0 for a row of zeros. */
+export function entropyOf(weights: ArrayLike<number>): number {
+  let [sum, logs] = [0, 0];
+  for (let key = 0; key < weights.length; key++) {
+    const weight = weights[key] ?? 0;
+    if (weight <= 0) continue;
+    sum += weight;
+    logs += weight * Math.log(weight);
+  }
+  return sum === 0 ? 0 : Math.log(sum) - logs / sum;
 }

@@ -1,8 +1,8 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
+import { magnitude } from "../../src/ui/numbers.js";
 import { assertFinite, FileTrouble, type NamedArray, type NamedWords, shown, surveyOf } from "./arrays.js";
 import { isParameter } from "./model/families.js";
-import { assertScores } from "./overflow.js";
 import { type Words, wordsOf } from "./words.js";
 
 /** Of one head; rows one after the other. */
@@ -110,6 +110,17 @@ function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): S
     weights: () => undefined,
     origin: BROUGHT,
   };
+}
+
+const LARGEST_SINGLE = (2 - 2 ** -23) * 2 ** 127;
+
+/** Throws where a score, or what it is summed up from, could be beyond single precision. */
+function assertScores(q: NamedArray, k: NamedArray): void {
+  const [mostOfQ, mostOfK] = [surveyOf(q).largest, surveyOf(k).largest];
+  if ((q.shape.at(-1) ?? 1) * mostOfQ * mostOfK <= LARGEST_SINGLE) return;
+  throw new FileTrouble(
+    `Scores of “${q.name}” and “${k.name}” would be too large for single precision, which ends at 3.4 × 10³⁸: the largest numbers in them are ${magnitude(mostOfQ)} and ${magnitude(mostOfK)}.`,
+  );
 }
 
 function fromWeights(weights: NamedArray): Source {

@@ -14,6 +14,11 @@ export function fill(rows: number, cols: number, value: (row: number, col: numbe
   return { rows, cols, data };
 }
 
+/** By its rows, rounded to f32, as the kernel gets them. */
+export function singleRows(...rows: readonly (readonly number[])[]): Matrix {
+  return toSingle(fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? Number.NaN));
+}
+
 /** What is only read may lie in any array. */
 export interface Readable {
   readonly rows: number;

@@ -46,5 +46,12 @@ export function agreement(apart: number): string {
     : "cannot be compared: some numbers are too large for single precision";
 }
 
+/** What comes from the kernel, and how far it is from the page's numbers; `apart`: undefined before it answers. */
+export function agreed(what: string, apart: number | undefined): string {
+  return apart === undefined
+    ? OWN_ARITHMETIC
+    : `${what} come from the kernel. Kernel and worked arithmetic ${agreement(apart)}.`;
+}
+
 /** As long as there is no answer of the kernel's. */
 export const OWN_ARITHMETIC = "Shown: this page’s own arithmetic, in double precision.";

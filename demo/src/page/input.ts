@@ -14,14 +14,7 @@ import { PRESETS } from "./presets.js";
 
 export class SentenceInput {
   readonly #store: WalkStore;
-  #source = choice(
-    "Start from",
-    [
-      { value: "words", text: "a sentence" },
-      { value: "numbers", text: "numbers" },
-    ],
-    (value) => this.#switchSource(value),
-  );
+  #source = choice("Start from", { words: "a sentence", numbers: "numbers" }, (value) => this.#switchSource(value));
   #text = h("input", {
     type: "text",
     id: "sentence",

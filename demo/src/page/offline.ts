@@ -1,6 +1,6 @@
 // The one control in the footer that keeps the site for reading without a network, and forgets it again. Nothing is fetched before.
 
-import { h } from "../ui/dom.js";
+import { button } from "../ui/dom.js";
 import { LongWork } from "../ui/long-work.js";
 
 const WORKER = "./offline.js";
@@ -19,14 +19,14 @@ export async function startOffline(line: HTMLElement): Promise<void> {
       return KEPT;
     },
   });
-  const forget = h("button", { type: "button", class: "link" }, "Forget");
-  forget.addEventListener("click", async () => {
+  const forgetIt = async (): Promise<void> => {
     forget.disabled = true;
     await forgetAll(await ownRegistration(serviceWorker));
     forget.disabled = false;
     show(false);
     keep.say("Forgotten.");
-  });
+  };
+  const forget = button("Forget", () => void forgetIt(), "link");
   const show = (isKept: boolean): void => {
     keep.button.hidden = isKept;
     forget.hidden = !isKept;

@@ -26,25 +26,21 @@ export function showStatus(
     );
     return;
   }
-  const { capabilities, microseconds } = status;
-  const threads = capabilities.threads === 1 ? "1 thread" : `${capabilities.threads} threads`;
-  const time = microseconds === null ? "…" : timeOf(microseconds);
-  summary.textContent = `${VARIANT[capabilities.variant]} · ${threads} · ${time}`;
+  const { capabilities: found, microseconds } = status;
+  const time = microseconds === null ? undefined : timeOf(microseconds);
+  const threads = found.threads === 1 ? "1 thread" : `${found.threads} threads`;
+  summary.textContent = `${VARIANT[found.variant]} · ${threads} · ${time ?? "…"}`;
+  const facts = {
+    Computes: found.backend === "wasm" ? "WebAssembly" : "WebGPU",
+    Variant: VARIANT[found.variant],
+    Threads: `${found.threads} of ${found.cores} cores`,
+    Worker: WORKER[found.worker ?? "none"],
+    "Isolated page": found.isolated ? "yes" : "no",
+    "Last call": time === undefined ? "being timed" : `${time}, median of 15, awaited from the page`,
+  };
   details.replaceChildren(
-    h(
-      "dl",
-      {},
-      ...row("Computes", capabilities.backend === "wasm" ? "WebAssembly" : "WebGPU"),
-      ...row("Variant", VARIANT[capabilities.variant]),
-      ...row("Threads", `${capabilities.threads} of ${capabilities.cores} cores`),
-      ...row("Worker", WORKER[capabilities.worker ?? "none"]),
-      ...row("Isolated page", capabilities.isolated ? "yes" : "no"),
-      ...row(
-        "Last call",
-        microseconds === null ? "being timed" : `${timeOf(microseconds)}, median of 15, awaited from the page`,
-      ),
-    ),
-    ...capabilities.reasons.map((reason) => h("p", {}, reason)),
+    h("dl", {}, ...Object.entries(facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    ...found.reasons.map((reason) => h("p", {}, reason)),
   );
 }
 
@@ -56,8 +52,4 @@ const WORKER = {
 
 function timeOf(microseconds: number): string {
   return microseconds < 1000 ? `${Math.round(microseconds)} µs` : `${(microseconds / 1000).toFixed(1)} ms`;
-}
-
-function row(name: string, value: string): readonly HTMLElement[] {
-  return [h("dt", {}, name), h("dd", {}, value)];
 }

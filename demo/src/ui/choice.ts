@@ -10,13 +10,19 @@ export interface Choice<T extends string> {
   readonly enable: (value: T, enabled: boolean) => void;
 }
 
+interface Option<T> {
+  readonly value: T;
+  readonly text: string;
+  readonly about?: string;
+}
+
+/** Texts by their values, or options in their order. */
+type Offered<T extends string> = Readonly<Record<T, string>> | readonly Option<T>[];
+
 let groups = 0;
 
-export function choice<T extends string>(
-  legend: string,
-  options: readonly { readonly value: T; readonly text: string; readonly about?: string }[],
-  chosen: (value: T) => void,
-): Choice<T> {
+export function choice<T extends string>(legend: string, offered: Offered<T>, chosen: (value: T) => void): Choice<T> {
+  const options = listed(offered);
   const name = `choice-${++groups}`;
   const inputs = options.map(({ value }) => {
     const input = h("input", { type: "radio", name, value });
@@ -43,4 +49,15 @@ export function choice<T extends string>(
       if (span !== undefined) span.textContent = text;
     },
   };
+}
+
+function listed<T extends string>(offered: Offered<T>): readonly Option<T>[] {
+  if (isList(offered)) return offered;
+  const options: Option<T>[] = [];
+  for (const value in offered) options.push({ value, text: offered[value] });
+  return options;
+}
+
+function isList<T extends string>(offered: Offered<T>): offered is readonly Option<T>[] {
+  return Array.isArray(offered);
 }

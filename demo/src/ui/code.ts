@@ -3,7 +3,7 @@
 import { formatSingle } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
 import { copyFrom } from "./copy.js";
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 
 /** As formatSingle, but all digits where eight are too few: so are the texts that PyTorch ran, tests/fixtures/snippets.json. */
 export function single(value: number): string {
@@ -24,11 +24,13 @@ export function torchTensor(name: string, heads: readonly Matrix[], shape = shap
 }
 
 export function codeButtons(heedCode: () => string, torchCode: () => string): HTMLElement {
-  const heed = h("button", { type: "button", class: "button", "data-copy": "heed" }, "Copy as heed");
-  const torch = h("button", { type: "button", class: "button", "data-copy": "torch" }, "Copy as PyTorch");
-  heed.addEventListener("click", () => void copyFrom(heed, heedCode()));
-  torch.addEventListener("click", () => void copyFrom(torch, torchCode()));
-  return h("div", { class: "code-buttons" }, heed, torch);
+  const copier = (kind: string, name: string, code: () => string): HTMLElement => {
+    const made = button(`Copy as ${name}`, () => void copyFrom(made, code()));
+    made.dataset["copy"] = kind;
+    return made;
+  };
+  const all = [copier("heed", "heed", heedCode), copier("torch", "PyTorch", torchCode)];
+  return h("div", { class: "code-buttons" }, ...all);
 }
 
 function shapeOf(heads: readonly Matrix[]): readonly number[] {

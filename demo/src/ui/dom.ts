@@ -66,3 +66,10 @@ export function fileButton(label: string, id: string, accept: string, opened: (f
 }
 
 export const IMAGES = "image/*";
+
+/** What a key stands for when it is pressed alone; it then does nothing else. */
+export function goalOf<Goal>(event: KeyboardEvent, goals: Readonly<Record<string, Goal>>): Goal | undefined {
+  const goal = event.ctrlKey || event.metaKey || event.altKey ? undefined : goals[event.key];
+  if (goal !== undefined) event.preventDefault();
+  return goal;
+}

@@ -1,5 +1,6 @@
 // A part of the page as one SVG that stands alone: boxes, text and drawings with the colours that they have on the screen.
 
+import { colourOf } from "./colour.js";
 import { svg } from "./dom.js";
 
 const MARGIN = 16;
@@ -77,13 +78,12 @@ function drawBox(element: Element, style: CSSStyleDeclaration, pen: Pen): void {
   const fill = hex(style.backgroundColor);
   const hatched = style.backgroundImage.includes("gradient");
   if (box.width === 0 || (fill === "none" && !hatched)) return;
-  reach(box, pen);
-  const [x, y] = [box.left - pen.left, box.top - pen.top];
-  const rx = Number.parseFloat(style.borderTopLeftRadius) || 0;
-  pen.into.append(svg("rect", { x, y, width: box.width, height: box.height, rx, fill }));
+  const place = placed(box, pen);
+  const { x, y, width, height } = place;
+  pen.into.append(svg("rect", { ...place, rx: Number.parseFloat(style.borderTopLeftRadius) || 0, fill }));
   if (!hatched) return;
   const stroke = hex(style.color);
-  const line = { x1: x, y1: y + box.height, x2: x + box.width, y2: y, stroke, "stroke-width": 0.5, opacity: 0.6 };
+  const line = { x1: x, y1: y + height, x2: x + width, y2: y, stroke, "stroke-width": 0.5, opacity: 0.6 };
   pen.into.append(svg("line", line));
 }
 
@@ -101,11 +101,10 @@ function drawText(text: Text, parent: HTMLElement, style: CSSStyleDeclaration, p
   const upright = style.writingMode === "horizontal-tb";
   for (const { words, box } of linesOf(text)) {
     const shown = cut(words, parent, upright);
-    reach(box, pen);
-    const [middle, centre] = [(box.top + box.bottom) / 2 - pen.top, (box.left + box.right) / 2 - pen.left];
+    const { x, y, width, height } = placed(box, pen);
     const place = upright
-      ? { x: box.left - pen.left, y: middle }
-      : { transform: `translate(${centre} ${box.bottom - pen.top}) rotate(-90)` };
+      ? { x, y: y + height / 2 }
+      : { transform: `translate(${x + width / 2} ${y + height}) rotate(-90)` };
     pen.into.append(svg("text", { ...look, ...place }, document.createTextNode(shown)));
   }
 }
@@ -140,8 +139,6 @@ function cut(words: string, parent: HTMLElement, upright: boolean): string {
 }
 
 function drawSvg(element: SVGSVGElement, pen: Pen): void {
-  const box = element.getBoundingClientRect();
-  reach(box, pen);
   const copy = element.cloneNode(true);
   if (!(copy instanceof SVGSVGElement)) return;
   const originals = element.querySelectorAll("*");
@@ -156,53 +153,33 @@ function drawSvg(element: SVGSVGElement, pen: Pen): void {
     part.removeAttribute("class");
   });
   copy.removeAttribute("class");
-  const place = { x: box.left - pen.left, y: box.top - pen.top, width: box.width, height: box.height };
+  const place = placed(element.getBoundingClientRect(), pen);
   for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
   pen.into.append(copy);
 }
 
 function drawCanvas(element: HTMLCanvasElement, pen: Pen): void {
-  const box = element.getBoundingClientRect();
-  reach(box, pen);
-  pen.into.append(
-    svg("image", {
-      href: element.toDataURL(),
-      x: box.left - pen.left,
-      y: box.top - pen.top,
-      width: box.width,
-      height: box.height,
-      "image-rendering": "pixelated",
-    }),
-  );
+  const place = placed(element.getBoundingClientRect(), pen);
+  pen.into.append(svg("image", { href: element.toDataURL(), ...place, "image-rendering": "pixelated" }));
 }
 
-function reach(box: DOMRect, pen: Pen): void {
+/** In the picture's own coordinates, which grow to hold it. */
+function placed(box: DOMRect, pen: Pen) {
   pen.right = Math.max(pen.right, box.right);
   pen.bottom = Math.max(pen.bottom, box.bottom);
+  return { x: box.left - pen.left, y: box.top - pen.top, width: box.width, height: box.height };
 }
 
 const known = new Map<string, string>();
-const dot = pixel();
-
-function pixel(): CanvasRenderingContext2D | null {
-  const canvas = document.createElement("canvas");
-  canvas.width = 1;
-  canvas.height = 1;
-  return canvas.getContext("2d", { willReadFrequently: true });
-}
 
 /** Any CSS colour as "#rrggbb", which every program that reads SVG knows; "none" for a transparent one. */
 function hex(colour: string): string {
   const before = known.get(colour);
   if (before !== undefined) return before;
   if (colour === "none" || colour.startsWith("url(")) return "none";
-  if (dot === null) return colour;
-  dot.clearRect(0, 0, 1, 1);
-  dot.fillStyle = colour;
-  dot.fillRect(0, 0, 1, 1);
-  const [red = 0, green = 0, blue = 0, alpha = 0] = dot.getImageData(0, 0, 1, 1).data;
-  const found =
-    alpha === 0 ? "none" : `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+  const [red, green, blue, alpha] = colourOf(colour);
+  const digits = [red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("");
+  const found = alpha === 0 ? "none" : `#${digits}`;
   known.set(colour, found);
   return found;
 }

@@ -1,6 +1,6 @@
 // <heed-cabinet>: drawers that are pulled out as far as they are asked; pressing one asks for exactly what stands on it.
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { percent } from "./numbers.js";
 
 export interface Drawer {
@@ -14,61 +14,39 @@ export interface Drawer {
 export class HeedCabinet extends HTMLElement {
   choose: (index: number) => void = () => {};
   #list = h("ol", { class: "drawers" });
-  #items: HTMLLIElement[] = [];
+  #drawers: readonly ReturnType<typeof drawerOf>[] = [];
 
   connectedCallback(): void {
-    if (this.firstChild !== null) return;
     this.append(this.#list);
-    this.#list.addEventListener("click", (event) => {
-      const item = event.target instanceof Element ? event.target.closest("li") : null;
-      if (item !== null && event.target instanceof Element && event.target.closest("button") !== null) {
-        this.choose(this.#items.indexOf(item));
-      }
-    });
   }
 
   show(drawers: readonly Drawer[]): void {
-    if (this.#items.length !== drawers.length) this.#rebuild(drawers.length);
+    if (this.#drawers.length !== drawers.length) {
+      this.#drawers = drawers.map((_, index) => drawerOf(() => this.choose(index)));
+      this.#list.replaceChildren(...this.#drawers.map(({ item }) => item));
+    }
     const most = Math.max(...drawers.map(({ share }) => share));
-    drawers.forEach((drawer, index) => {
-      mark(this.#items[index], drawer, most);
+    this.#drawers.forEach(({ item, front, figure, text }, index) => {
+      const { name, content, share, asked } = drawers[index] ?? NOTHING;
+      item.style.setProperty("--share-of-all", share.toFixed(4));
+      item.classList.toggle("best", share === most);
+      front.textContent = name;
+      front.ariaPressed = String(asked);
+      figure.textContent = percent(share);
+      text.textContent = content;
     });
-  }
-
-  #rebuild(count: number): void {
-    this.#items = Array.from({ length: count }, () =>
-      h(
-        "li",
-        {},
-        h(
-          "span",
-          { class: "drawer-rail" },
-          h("span", { class: "drawer-depth", "aria-hidden": "true" }),
-          h("button", { type: "button", class: "drawer", dir: "auto" }),
-        ),
-        h("b", { class: "drawer-share" }),
-        h("span", { class: "drawer-content", dir: "auto" }),
-      ),
-    );
-    this.#list.replaceChildren(...this.#items);
   }
 }
 
-function mark(item: HTMLLIElement | undefined, { name, content, share, asked }: Drawer, most: number): void {
-  if (item === undefined) return;
-  item.style.setProperty("--share-of-all", share.toFixed(4));
-  item.classList.toggle("best", share === most);
-  const [button, figure, text] = [
-    item.querySelector("button"),
-    item.querySelector(".drawer-share"),
-    item.querySelector(".drawer-content"),
-  ];
-  if (button !== null) {
-    button.textContent = name;
-    button.setAttribute("aria-pressed", String(asked));
-  }
-  if (figure !== null) figure.textContent = percent(share);
-  if (text !== null) text.textContent = content;
+const NOTHING: Drawer = { name: "", content: "", share: 0, asked: false };
+
+function drawerOf(choose: () => void) {
+  const front = button("", choose, "drawer");
+  const [figure, text] = [h("b", { class: "drawer-share" }), h("span", { class: "drawer-content", dir: "auto" })];
+  front.dir = "auto";
+  const depth = h("span", { class: "drawer-depth", "aria-hidden": "true" });
+  const item = h("li", {}, h("span", { class: "drawer-rail" }, depth, front), figure, text);
+  return { item, front, figure, text };
 }
 
 customElements.define("heed-cabinet", HeedCabinet);

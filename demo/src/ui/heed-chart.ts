@@ -1,6 +1,6 @@
 // <heed-chart>: lines over a logarithmic or even axis, with a cursor that the pointer and the keyboard move, and a table behind it.
 
-import { h, svg } from "./dom.js";
+import { goalOf, h, svg } from "./dom.js";
 import { exact } from "./numbers.js";
 import { behind, heads, line } from "./table.js";
 
@@ -91,20 +91,17 @@ export class HeedChart extends HTMLElement {
 
   #key(event: KeyboardEvent): void {
     const view = this.#view;
-    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (view === undefined) return;
     const last = view.x.values.length - 1;
-    const goals: Readonly<Record<string, number>> = {
+    const goal = goalOf(event, {
       ArrowRight: view.cursor + 1,
       ArrowUp: view.cursor + 1,
       ArrowLeft: view.cursor - 1,
       ArrowDown: view.cursor - 1,
       Home: 0,
       End: last,
-    };
-    const goal = goals[event.key];
-    if (goal === undefined) return;
-    event.preventDefault();
-    this.choose(Math.min(last, Math.max(0, goal)));
+    });
+    if (goal !== undefined) this.choose(Math.min(last, Math.max(0, goal)));
   }
 
   #x({ x }: ChartView, value: number): number {

@@ -1,6 +1,6 @@
 // <heed-pixels>: a small picture whose pixels can be pointed at, or walked with the arrow keys, with the numbers as a table behind it.
 
-import { h } from "./dom.js";
+import { goalOf, h } from "./dom.js";
 import { exact } from "./numbers.js";
 import { behind, heads, line } from "./table.js";
 
@@ -57,10 +57,8 @@ export class HeedPixels extends HTMLElement {
     const colours = view.lit === undefined ? coloursOf(view) : litOf(view, view.lit);
     this.#canvas.getContext("2d")?.putImageData(new ImageData(colours, side, side), 0, 0);
     const [row, col] = [Math.floor(cursor / size), cursor % size];
-    this.#mark.style.setProperty("inset-inline-start", `${(100 * col) / size}%`);
-    this.#mark.style.setProperty("top", `${(100 * row) / size}%`);
-    this.#mark.style.setProperty("width", `${100 / size}%`);
-    this.#mark.style.setProperty("height", `${100 / size}%`);
+    const [left, top, edge] = [col, row, 1].map((pixels) => `${(100 * pixels) / size}%`);
+    Object.assign(this.#mark.style, { insetInlineStart: left, top, width: edge, height: edge });
     const numbers = numbersAt(view, cursor).map((number) => exact(number, 3));
     this.#stage.setAttribute(
       "aria-label",
@@ -81,19 +79,16 @@ export class HeedPixels extends HTMLElement {
 
   #key(event: KeyboardEvent): void {
     const view = this.#view;
-    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (view === undefined) return;
     const { size, cursor } = view;
     const [row, col] = [Math.floor(cursor / size), cursor % size];
-    const goals: Readonly<Record<string, number>> = {
+    const goal = goalOf(event, {
       ArrowRight: row * size + Math.min(size - 1, col + 1),
       ArrowLeft: row * size + Math.max(0, col - 1),
       ArrowDown: Math.min(size - 1, row + 1) * size + col,
       ArrowUp: Math.max(0, row - 1) * size + col,
-    };
-    const goal = goals[event.key];
-    if (goal === undefined) return;
-    event.preventDefault();
-    this.choose(goal);
+    });
+    if (goal !== undefined) this.choose(goal);
   }
 
   /** The table is made only while it is open, because it has a thousand cells: of a larger picture those about the cursor. */

@@ -9,14 +9,7 @@ import type { MatrixHandlers } from "./matrix-handlers.js";
 
 /** Of a room in which `what` stands in a row or a column: a word, say. */
 export function byChoice(what: string, chosen: (by: By) => void): Choice<By> {
-  return choice<By>(
-    `A ${what} is a`,
-    [
-      { value: "rows", text: "row" },
-      { value: "columns", text: "column" },
-    ],
-    chosen,
-  );
+  return choice<By>(`A ${what} is a`, { rows: "row", columns: "column" }, chosen);
 }
 
 export function turned(view: MatrixView): MatrixView {

@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "vitest";
 import { FileTrouble, type NamedArray } from "../../../demo/rooms/12-bring-your-own/arrays.js";
-import { entropyOf } from "../../../demo/rooms/12-bring-your-own/entropy.js";
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
 import { strongestOf } from "../../../demo/rooms/12-bring-your-own/explain.js";
 import { readJson } from "../../../demo/rooms/12-bring-your-own/json-arrays.js";
@@ -12,6 +11,7 @@ import { blockFor, showing, tilesIn, within, zoomed } from "../../../demo/rooms/
 import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
 import { exactRows, HEADS, medianOf, problemOf, WIDTH } from "../../../demo/rooms/12-bring-your-own/race.js";
 import { reportOf } from "../../../demo/rooms/12-bring-your-own/report.js";
+import { entropyOf } from "../../../demo/rooms/12-bring-your-own/sampled.js";
 import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
 import { uniform } from "../../../demo/src/model/random.js";
 import { attention } from "../../../web/src/reference/index.js";

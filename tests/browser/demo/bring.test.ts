@@ -485,7 +485,7 @@ describe("a picture", () => {
     powers.forEach((power, patch) => {
       expect(Math.abs((shares[patch] ?? Number.NaN) - power / total(powers))).toBeLessThan(bound);
     });
-    const asks = page.getByRole("application", { name: /^Ask/ });
+    const asks = page.getByRole("application", { name: /^Query/ });
     await asks.press("ArrowDown");
     expect(page.url()).toContain(`row=${19 * 32 + 8}`);
   });

@@ -1,6 +1,6 @@
 // <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with a table behind it.
 
-import { button, h, onRecolour } from "../../../src/ui/dom.js";
+import { button, goalOf, h, onRecolour } from "../../../src/ui/dom.js";
 import { behind } from "../../../src/ui/table.js";
 import { nameOf } from "../words.js";
 import { MapAxis } from "./axis.js";
@@ -181,7 +181,7 @@ export class HeedMap extends HTMLElement {
 
   #key(event: KeyboardEvent): void {
     const view = this.#view;
-    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (view === undefined) return;
     const { size, row, col } = view;
     const step = blockFor(within(size, view.window)) * (event.shiftKey ? 16 : 1);
     const to = (nextRow: number, nextCol: number) => (): void => {
@@ -191,7 +191,7 @@ export class HeedMap extends HTMLElement {
       const shown = showing(size, window, r, c);
       if (shown.top !== window.top || shown.left !== window.left) this.handlers.move(shown);
     };
-    const actions: Readonly<Record<string, () => void>> = {
+    goalOf(event, {
       ArrowRight: to(row, col + step),
       ArrowLeft: to(row, col - step),
       ArrowDown: to(row + step, col),
@@ -200,11 +200,7 @@ export class HeedMap extends HTMLElement {
       "=": () => this.#zoomOnCell(KEY_ZOOM),
       "-": () => this.#zoomOnCell(1 / KEY_ZOOM),
       "0": () => this.handlers.move({ top: 0, left: 0, span: 0 }),
-    };
-    const action = actions[event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
+    })?.();
   }
 
   #draw(): void {

@@ -1,6 +1,6 @@
 // How weights are shaded: by their logarithm, from a tenth of an even share to the whole, since an even share of thousands is next to nothing.
 
-export type Colour = readonly [number, number, number];
+import { colourOf } from "../../../src/ui/colour.js";
 
 const LEVELS = 64;
 
@@ -15,11 +15,11 @@ export function levelOf(weight: number, even: number): number {
 export class Shades {
   readonly #pixels: Uint8ClampedArray;
 
-  constructor(ground: Colour, full: Colour) {
+  constructor(ground: readonly number[], full: readonly number[]) {
     this.#pixels = new Uint8ClampedArray((LEVELS + 1) * 4);
     for (let level = 0; level <= LEVELS; level++) {
       const mixed = ground.map((part, index) => part + ((full[index] ?? 0) - part) * (level / LEVELS));
-      this.#pixels.set([...mixed, 255], level * 4);
+      this.#pixels.set(mixed, level * 4);
     }
   }
 
@@ -29,24 +29,11 @@ export class Shades {
   }
 }
 
-/** A CSS colour, whatever it is written as. */
-export function colourOf(css: string): Colour {
-  const canvas = document.createElement("canvas");
-  canvas.width = 1;
-  canvas.height = 1;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (context === null) return [0, 0, 0];
-  context.fillStyle = css;
-  context.fillRect(0, 0, 1, 1);
-  const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data;
-  return [red, green, blue];
-}
-
 /** The page's colours of shares, as they are now. */
 export function shadesOf(element: Element): Shades {
   const probe = document.createElement("span");
   element.append(probe);
-  const of = (name: string): Colour => {
+  const of = (name: string) => {
     probe.style.setProperty("color", `var(${name})`);
     return colourOf(getComputedStyle(probe).color);
   };

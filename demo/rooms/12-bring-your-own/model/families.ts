@@ -8,73 +8,44 @@ export interface Family {
   readonly name: string;
   /** Whether it says what comes next. */
   readonly isCausal: boolean;
-  /** What its published names may begin with. */
-  readonly prefix: string;
   /** Of a file of its parameters, by any of these names. */
   readonly known: RegExp;
   /** What files have besides that no pass needs. */
   readonly unused: RegExp;
   readonly layer: RegExp;
   /** In config.json. */
-  readonly sizes: Readonly<Record<"layers" | "heads" | "positions" | "width", string>>;
-  readonly needed: readonly string[];
-  readonly neededOfALayer: (layer: number) => readonly string[];
+  readonly sizes: Readonly<Record<"layers" | "heads" | "positions", string>>;
 }
 
-const weights = (start: string, ...parts: readonly string[]): readonly string[] =>
-  parts.map((part) => `${start}${part}.weight`);
-
-const HIDDEN = { layers: "num_hidden_layers", heads: "num_attention_heads", width: "hidden_size" } as const;
+const HIDDEN = { layers: "num_hidden_layers", heads: "num_attention_heads" } as const;
 
 export const FAMILIES: readonly Family[] = [
   {
     type: "gpt2",
     name: "GPT-2",
     isCausal: true,
-    prefix: "transformer.",
     known: /^(?:transformer\.)?(?:w[tp]e|ln_f|h\.\d+\.(?:attn\.c_|mlp\.c_|ln_[12]))/,
     unused: /\.attn\.(?:masked_)?bias$/,
     layer: /^(?:transformer\.)?h\.(\d+)\./,
-    sizes: { layers: "n_layer", heads: "n_head", positions: "n_positions", width: "n_embd" },
-    needed: weights("", "wte", "wpe", "ln_f"),
-    neededOfALayer: (layer) =>
-      weights(`h.${layer}.`, "ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"),
+    sizes: { layers: "n_layer", heads: "n_head", positions: "n_positions" },
   },
   {
     type: "bert",
     name: "BERT",
     isCausal: false,
-    prefix: "bert.",
     known: /^(?:bert\.)?(?:embeddings\.word_embeddings|encoder\.layer\.\d+\.(?:attention|intermediate|output))/,
     unused: /^cls\.|position_ids$/,
     layer: /^(?:bert\.)?encoder\.layer\.(\d+)\./,
     sizes: { ...HIDDEN, positions: "max_position_embeddings" },
-    needed: weights("embeddings.", "word_embeddings", "position_embeddings", "token_type_embeddings"),
-    neededOfALayer: (layer) =>
-      weights(
-        `encoder.layer.${layer}.`,
-        ...["query", "key", "value"].map((part) => `attention.self.${part}`),
-        ...["attention.output", "intermediate", "output"].map((part) => `${part}.dense`),
-      ),
   },
   {
     type: "llama",
     name: "Llama",
     isCausal: true,
-    prefix: "model.",
     known: /^(?:model\.)?(?:embed_tokens|layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:gate|up|down)_proj))/,
     unused: /rotary_emb\.inv_freq$/,
     layer: /^(?:model\.)?layers\.(\d+)\./,
     sizes: { ...HIDDEN, positions: "max_position_embeddings" },
-    needed: weights("", "embed_tokens", "norm"),
-    neededOfALayer: (layer) =>
-      weights(
-        `layers.${layer}.`,
-        ...["q", "k", "v", "o"].map((part) => `self_attn.${part}_proj`),
-        ...["gate", "up", "down"].map((part) => `mlp.${part}_proj`),
-        "input_layernorm",
-        "post_attention_layernorm",
-      ),
   },
 ];
 

@@ -57,7 +57,7 @@ export function recognise(pieces: ModelPieces): Recognised {
   if (config === undefined || sizes === undefined || toCome.length > 0) {
     return { said: `${said} Now drop ${listed(toCome)}.`, model: undefined };
   }
-  assertWhole(family, sizes.layers, tensors);
+  assertLayers(family, sizes.layers, tensors);
   const warning = tokenizer === undefined ? "" : tokenizerWarning(family, tokenizer.tokens, sizes.vocabulary);
   const next =
     tokenizer === undefined ? " Now drop its tokenizer.json, or give numbers of tokens instead of a text." : warning;
@@ -102,12 +102,7 @@ function sizesOf(family: Family, config: ModelConfig) {
       `config.json of ${family.name} must say ${name}, a whole number; it says ${shownValue(value)}.`,
     );
   };
-  const { layers, heads, positions, width } = family.sizes;
-  if (read(width) % read(heads) !== 0 && config["head_dim"] === undefined) {
-    throw new FileTrouble(
-      `config.json says ${width} ${read(width)} and ${heads} ${read(heads)}, which does not divide it.`,
-    );
-  }
+  const { layers, heads, positions } = family.sizes;
   return {
     layers: read(layers),
     heads: read(heads),
@@ -124,27 +119,13 @@ function assertRoom({ name }: Family, numbers: number): void {
   );
 }
 
-/** Everything by name that the largest parts have. */
-function assertWhole(family: Family, layers: number, tensors: readonly NamedShape[]): void {
-  const there = new Set(tensors.map(({ name }) => name.replace(family.prefix, "")));
-  const needed = [
-    ...family.needed,
-    ...Array.from({ length: layers }, (_, layer) => family.neededOfALayer(layer)).flat(),
-  ];
-  // Old files call a norm's weight gamma.
-  const missing = needed.filter((name) => !there.has(name) && !there.has(name.replace(/weight$/, "gamma")));
+/** What is missing, heed says when it loads them; what is more, nobody would miss. */
+function assertLayers(family: Family, layers: number, tensors: readonly NamedShape[]): void {
   const deepest = Math.max(-1, ...tensors.map(({ name }) => Number(family.layer.exec(name)?.[1] ?? -1)));
-  if (missing.length > 0) {
-    const others = missing.length === 1 ? "is" : `and ${missing.length - 1} more are`;
-    throw new FileTrouble(
-      `${family.name} of ${counted(layers, "layer")}, by config.json, has ${needed.length} matrices and norms; “${missing[0]}” ${others} missing in what was brought.`,
-    );
-  }
-  if (deepest >= layers) {
-    throw new FileTrouble(
-      `config.json says ${counted(layers, "layer")}, and the parameters are of ${deepest + 1}: they are not of one model.`,
-    );
-  }
+  if (deepest < layers) return;
+  throw new FileTrouble(
+    `config.json says ${counted(layers, "layer")}, and the parameters are of ${deepest + 1}: they are not of one model.`,
+  );
 }
 
 function tokenizerWarning({ name }: Family, tokens: number, vocabulary: number): string {
