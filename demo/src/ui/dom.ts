@@ -32,6 +32,11 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** "W_Q" has its index below the line. */
+export function indexed(text: string): readonly (Node | string)[] {
+  return text.split(/(?<=\b[A-Za-z])_([A-Z])\b/).map((part, place) => (place % 2 === 0 ? part : h("sub", {}, part)));
+}
+
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;

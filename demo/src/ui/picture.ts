@@ -1,6 +1,6 @@
 // A picture: its heading beside a menu to take it away, what works it below, and a sentence.
 
-import { h } from "./dom.js";
+import { h, indexed } from "./dom.js";
 import { menu } from "./menu.js";
 import { saveJson, savePng, saveSvg } from "./save.js";
 
@@ -42,7 +42,7 @@ export function picture({ name, title, body, data, aside, ...controls }: Picture
   return {
     element: h("section", { class: "picture", "data-picture": name }, head, content, ...below(controls), foot),
     say: (said) => {
-      text.textContent = said;
+      text.replaceChildren(...indexed(said));
     },
   };
 }

@@ -2,7 +2,7 @@
 // screen it is one line at the lower edge, which opens.
 
 import { WHAT_IS_TYPED } from "heed/viz";
-import { h } from "./dom.js";
+import { h, indexed } from "./dom.js";
 import type { Explanation } from "./explanation.js";
 import { magnitude, parseNumber, single, small } from "./numbers.js";
 import { heads, line } from "./table.js";
@@ -63,7 +63,7 @@ export class Readout {
         h("span", {}, subject),
         h("output", { class: "readout-result" }, small(result)),
       ),
-      h("p", {}, sentence),
+      h("p", {}, ...indexed(sentence)),
       ...(terms.length > 0 ? [table(explanation)] : []),
       ...(last === "" ? [] : [h("p", { class: "readout-last" }, last)]),
       ...besides("A finite difference", difference, result),

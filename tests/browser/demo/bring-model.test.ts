@@ -149,6 +149,17 @@ test("the front page's “Ask MiniLM” runs the model of the site's folder, or 
   expect(await everyHead(page)).toHaveLength(6);
 });
 
+test("a model that lacks parameters says which, and runs when they are there", async () => {
+  const { config, parameters, ids } = madeByTransformers("gpt2");
+  const lacking = new Map([...parameters].filter(([name]) => !name.includes("h.1.mlp.c_fc.weight")));
+  const page = await open(PAGE);
+  const files = (from: typeof parameters) => safetensorsFile("model.safetensors", from);
+  await bring(page, "or give numbers of tokens", jsonFile("config.json", config), await files(lacking));
+  await run(page, ids.join(", "), "h.1.mlp.c_fc.weight");
+  await bring(page, "or give numbers of tokens", await files(parameters));
+  await run(page, ids.join(", "), "Done in");
+});
+
 test("BERT with its tokenizer: every weight is that of heed's layers, words stand beside them, the address keeps the text", async () => {
   const made = madeTokenizer("bert");
   const tokenizer = await loadTokenizer(made);
