@@ -29,7 +29,7 @@ const SEEN = 0.05;
 /** Below the sentence: what was guessed, what the model answers, what the last word changed. */
 export function answerText(state: FrontState): Said {
   const [first = ""] = ANIMAL.endings;
-  if (state.ending === first) return [...verdict(state), " Now turn the last word."];
+  if (state.ending === first) return [...verdict(state), " Now change the last word."];
   const [before, now, road] = [
     on(first, state, "animal"),
     on(state.ending, state, "animal"),
@@ -55,7 +55,7 @@ function verdict({ guess, ending, ...head }: FrontState): Said {
   const most = words.indexOf(Math.max(...words));
   const begins =
     guess === 0
-      ? "A trained model:"
+      ? "In a trained model,"
       : guess === most + 1
         ? "A trained model agrees:"
         : "A trained model looks elsewhere:";

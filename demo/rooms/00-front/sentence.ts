@@ -54,7 +54,7 @@ export class Sentence {
     for (const word of this.#words) word.append(h("small", {}));
     this.#arcs = this.#words.map(() => svg("path", { pathLength: 1 }));
     this.#svg = svg("svg", { "aria-hidden": "true" }, ...this.#arcs);
-    this.#line = h("div", { class: "asked-line" }, h("span", { class: "asked-start" }, start));
+    this.#line = h("div", { class: "asked-line" }, h("span", { class: "asked-start" }, start, " "));
     for (const word of this.#words.slice(1)) this.#line.append(word, " ");
     this.element = h("div", { class: "asked" }, this.#svg, this.#line);
     new ResizeObserver(() => this.#layOut()).observe(this.#line);
