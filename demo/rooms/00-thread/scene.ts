@@ -61,9 +61,10 @@ export interface ThreadScene {
   readonly arcs: readonly { readonly tone: Tone; readonly weights: readonly number[] }[];
   readonly columns: readonly Column[];
   /** The sum of the values, each times its weight, under a column. */
-  readonly output?: { readonly numbers: readonly number[]; readonly column: number };
+  readonly output?: { readonly numbers: readonly number[]; readonly column: number; readonly whose?: string };
   /** Keys from here on are hidden. */
   readonly visible: number;
+  /** A number after ^ is a power. */
   readonly said: string;
 }
 
@@ -88,7 +89,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
   const asker = words.indexOf(state.asker === "tired" ? state.ending : state.asker);
   const none = {
     words,
-    keyed: stop.endsWith("look-up") || stop === "scale" ? "key" : "word",
+    keyed: stop === "look-up" || stop === "scale" ? "key" : "word",
     asker: -1,
     arcs: [],
     visible: COUNT,
@@ -114,7 +115,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
         query: { title: "a noun with a body", numbers: wanted, full: 8 },
         columns: [keys, weightBars("weight", weights), values],
         output: { numbers: output, column: 2 },
-        said: `animal has ${percent(weights[ANIMAL] ?? 0)} of the weight, road ${percent(weights[ROAD] ?? 0)}. The output has some of each.`,
+        said: `animal has ${percent(weights[ANIMAL] ?? 0)} of the weight, road ${percent(weights[ROAD] ?? 0)}, ${state.ending} ${percent(weights[LAST] ?? 0)}. The output has some of each.`,
       };
     }
     case "roles": {
@@ -145,7 +146,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
       return {
         ...asked(row, IT),
         columns: [scoreBars("score", row.scores, 7, true), weightBars("weight", row.weights)],
-        said: `animal ${percent(row.weights[ANIMAL] ?? 0)}, road ${percent(row.weights[ROAD] ?? 0)}, ${state.ending} and each of the others ${percent(row.weights[LAST] ?? 0)}.`,
+        said: softmaxText(row),
       };
     }
     case "mix": {
@@ -156,7 +157,7 @@ export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
         columns: [
           weightBars("weight", row.weights),
           values,
-          column("weight × value", "value", { kind: "squares", cells: parts }),
+          column("× weight", "value", { kind: "squares", cells: parts }),
         ],
         output: { numbers: row.output, column: 2 },
         said: `The output of ${words[asker]}: ${outputText(row.output)}.`,
@@ -234,6 +235,7 @@ function heads({ heads, ending }: ThreadState, x: Matrix, none: Blank): ThreadSc
 
 function layers({ ending }: ThreadState, x: Matrix, none: Blank): ThreadScene {
   const [first, second] = [rowOf(x, "adjectives", IT), rowOf(afterLayer(x), "nouns", IT)];
+  const added = Math.max(...first.output);
   return {
     ...none,
     asker: IT,
@@ -243,9 +245,19 @@ function layers({ ending }: ThreadState, x: Matrix, none: Blank): ThreadScene {
       { tone: "one", weights: second.weights },
     ],
     columns: [weightBars("layer 1", first.weights, "two"), weightBars("layer 2", second.weights)],
-    output: { numbers: first.output, column: 0 },
-    said: `Layer 1 adds ${VALUES[ending === "tired" ? 0 : 1]} ${exact(Math.max(...first.output), 2)} to “it”. So layer 2 asks for a noun with that: ${ending === "tired" ? "animal" : "road"}, ${percent(Math.max(...second.weights))}.`,
+    output: { numbers: first.output, column: 0, whose: "of “it”, from layer 1" },
+    said: `Layer 1 adds ${VALUES[ending === "tired" ? 0 : 1]} ${exact(added, 2)} to “it”, so its query in layer 2 has ${exact(added, 2)} × 4 = ${exact(Math.max(...second.query.slice(2)), 1)} of that and finds a noun with it: ${ending === "tired" ? "animal" : "road"}, ${percent(Math.max(...second.weights))}.`,
   };
+}
+
+/** How the weight of animal comes from the scores: its own, the other noun's, and nine that are 0. */
+function softmaxText({ scores, weights }: Row): string {
+  const sum = (power: (score: number) => string): string => {
+    const [animal, road, rest] = [ANIMAL, ROAD, LAST].map((word) => power(scores[word] ?? 0));
+    return `${animal} ÷ (${animal} + ${road} + ${COUNT - 2} × ${rest})`;
+  };
+  const [powers, values] = [sum((score) => `e^${exact(score, 1)}`), sum((score) => exact(Math.exp(score), 1))];
+  return `animal: ${powers} = ${values} = ${percent(weights[ANIMAL] ?? 0)}`;
 }
 
 function rolesText(word: string, x: Matrix, asker: number): string {

@@ -59,7 +59,9 @@ export class Stage {
       ...(title === "" ? [] : [`query: ${title} `]),
       ...(numbers === undefined ? [] : [squares(numbers, full, "query")]),
     );
-    this.#said.textContent = said;
+    this.#said.replaceChildren(
+      ...said.split(/\^([\d.−]+)/).map((part, place) => (place % 2 === 0 ? part : h("sup", {}, part))),
+    );
     this.#arcs.forEach((paths, index) => {
       const arc = scene.arcs[index];
       paths.forEach((path, word) => {
@@ -91,7 +93,9 @@ export class Stage {
     Array.from(this.#foot.children)
       .slice(1)
       .forEach((place, index) => {
-        place.replaceChildren(...(index === output?.column ? [squares(output.numbers, 1, "value")] : []));
+        place.replaceChildren(
+          ...(index === output?.column ? [squares(output.numbers, 1, "value"), ` ${output.whose ?? ""}`] : []),
+        );
         place.toggleAttribute("hidden", index > last);
       });
   }
@@ -101,8 +105,8 @@ function legendOf({ columns, query, output }: ThreadScene): string {
   const keys = query?.numbers !== undefined || columns.some(({ tone }) => tone === "key");
   const values = output !== undefined || columns.some(({ tone, kind }) => tone === "value" && kind === "squares");
   const parts = [
-    ...(keys ? [`Squares of a query and a key: ${PROPERTIES.slice(0, KEY_WIDTH).join(", ")}.`] : []),
-    ...(values ? [`${keys ? "O" : "Squares o"}f a value: ${VALUES.join(", ")}.`] : []),
+    ...(keys ? [`The four boxes of a query or key stand for: ${PROPERTIES.slice(0, KEY_WIDTH).join(", ")}.`] : []),
+    ...(values ? [`${keys ? "O" : "The two boxes o"}f a value: ${VALUES.join(", ")}.`] : []),
   ];
   return parts.join(" ");
 }

@@ -76,7 +76,7 @@ describe.each(LOOKS)("on $on", ({ viewport, highest }) => {
       watch: (page) => page.on("response", (response) => addresses.add(response.url())),
     });
     expect((await jumpsOf(page)).sum).toBeLessThan(0.02);
-    for (const stop of ["A dictionary", "Scores", "Layers"]) {
+    for (const stop of ["A dictionary", "Scores", "Mix the values", "Layers"]) {
       await goTo(page, stop);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
