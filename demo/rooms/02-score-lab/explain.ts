@@ -156,7 +156,7 @@ function additiveTold({ typed, made }: ScoreScene, key: number): Told {
 function distanceTold({ typed, state }: ScoreScene, kind: "rbf" | "distance", key: number): Told {
   const squared = squaredDistance(typed.q, 0, typed.K, key);
   return {
-    sentence: "Feature by feature the difference, squared.",
+    sentence: "The squared difference in each feature.",
     head: ["", "q", "k", "(q − k)²"],
     terms: FEATURES.map((label, index) => {
       const [a, b] = [at(typed.q, 0, index), at(typed.K, key, index)];

@@ -92,7 +92,7 @@ export class ScoreRoom {
     const line = this.#matrices.line.bind(this.#matrices);
     return picture({
       name: "lab",
-      title: "Weight of one more key",
+      title: "Where would a new key get attention?",
       body: [this.#plane.board.element],
       controls: [this.#kind.element, bandwidth.element, keep.element, this.#formula.element],
       more: [
@@ -150,7 +150,7 @@ export class ScoreRoom {
 function likenessText({ state, shares }: ScoreScene, answer: ScoreAnswer | undefined): string {
   if (state.q !== INITIAL.q || state.K !== INITIAL.K) return "";
   const gives = givenBy(answer?.shares ?? shares, KINDS.indexOf(state.kind));
-  return ` k1 is q and k2 three times q: ${ABOUT[state.kind].name} gives ${gives}.`;
+  return ` k1 equals q, and k2 is three times q: ${ABOUT[state.kind].name} gives ${gives}.`;
 }
 
 /** "k1 and k2 the most" */

@@ -123,7 +123,7 @@ export const PLACES: readonly Place[] = [
     tick: "O",
     title: "O: each output is a weighted average of V",
     text: () =>
-      "Each row of V becomes as thick as its attention weight, and the layers together are one row of O. A loop over the queries gives the same numbers as the product: “one query at a time” sweeps row by row.",
+      "Each row of V becomes as thick as its attention weight; laid on one another they are one row of O. A loop over the queries gives the same numbers: choose “one query at a time” under “More to change”.",
     formula: (columns) => formula("O", "=", product(columns, "A", "V")),
     numbers: ["A", "V", "O"],
   },
@@ -150,6 +150,6 @@ function ownSentence({ heads, labels }: Walk, { edited, head }: State): string {
 function maskText(_: Walk, { hidden, causal }: State): string {
   const later = causal === "none" ? "" : "Causal: no word sees a later one, which has not been written yet. ";
   const padding = hidden.length === 0 ? "" : "Padding: nobody sees the words that you hid. ";
-  if (later + padding === "") return "Nothing is hidden now, so this step changes nothing.";
+  if (later + padding === "") return "Nothing is hidden now, so go on, or press “Hide later words” and watch.";
   return `${later}${padding}A hidden score is −∞ before the softmax, so its weight is exactly 0 and the rest still sum to 1.`;
 }

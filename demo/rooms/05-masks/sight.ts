@@ -67,7 +67,7 @@ export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw 
       const bar = { class: "sight-bar", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
       return [
         text(`k${key}`, "index", end, y + 4, `k${key + 1}`),
-        text(`key ${key}`, look, end + INDEX + 8 * gone, y + 4 + 3 * gone, keyWord(state, key), {
+        text(`key ${key}`, look, end + INDEX + 4 * gone, y + 4, keyWord(state, key), {
           opacity: 1 - 0.4 * gone,
         }),
         { key: `bar ${key}`, tag: "rect", attributes: bar },

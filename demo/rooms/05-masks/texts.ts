@@ -7,10 +7,10 @@ import { type MaskScene, sumOf } from "./scene.js";
 import { keyWord, queryWord } from "./words.js";
 
 const WHY: Readonly<Record<RuleName, string>> = {
-  causal: "Who is trained to predict the next word must not see it, or it would copy it.",
+  causal: "A model that learns to predict the next word must not see it, or it would copy it.",
   window: "A window keeps the words nearby, so that cost grows with the length and not with its square.",
   documents: "Texts are packed into one sequence, and none may read another.",
-  padding: "Texts in a batch are filled up to one length, and [pad] is no word to be read.",
+  padding: "Texts in a batch are filled up to one length. [pad] is not a word, so nobody may look at it.",
   blocks: "Each block sees itself, the one before and the first: few pairs, even in a long text.",
   paint: "Some pairs are hidden by hand.",
 };

@@ -20,7 +20,7 @@ export const STEP_NAMES: Readonly<Record<Step, string>> = {
   split: "split",
   attend: "attend",
   join: "side by side",
-  mix: "mixed by W_O",
+  mix: "mixed into the output",
 };
 
 export const toneOf = (head: number): string => `tone-${TONES[head % TONES.length]}`;

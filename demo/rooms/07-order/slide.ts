@@ -143,7 +143,7 @@ function nearestKey({ now, labels }: OrderScene, row: number): number {
 }
 
 /** What is added to the score of each key; what is hidden has no dot. */
-function slope({ scene, by, x }: Axis): readonly Shape[] {
+function slope({ scene, by, width, x }: Axis): readonly Shape[] {
   const { labels, places, state, now } = scene;
   const row = places.indexOf(state.asker);
   const keys = labels.flatMap((_, key) => (state.kind === "causal" && key > row ? [] : [key]));
@@ -151,7 +151,7 @@ function slope({ scene, by, x }: Axis): readonly Shape[] {
   const [low, high] = [Math.min(-1, ...keys.map(bias)), Math.max(0, ...keys.map(bias))];
   const y = (value: number): number => 30 + ((high - value) / (high - low)) * (HIGH - 70);
   const line = keys.map((key) => `${x(key + by)} ${y(bias(key))}`);
-  const zero = `M0 ${y(0)}H${x(labels.length + SLIDE)}`;
+  const zero = `M0 ${y(0)}H${width}`;
   return [
     shape("path", "zero", { d: zero, class: "tone-soft board-arc", "stroke-dasharray": "2 4" }),
     shape("path", "slope", { d: `M${line.join("L")}`, class: "tone-share board-arc", "stroke-width": 2.5 }),

@@ -15,10 +15,10 @@ export function orderText(scene: OrderScene, answer: OrderAnswer | undefined): s
   if (state.order.length === 0 && state.shift === 0) return "";
   const own = largest(difference);
   const kernel = answer === undefined ? own : largest(answer.difference);
-  const figures = `largest difference ${apart(own)} by hand${answer === undefined ? "" : `, ${apart(kernel)} in the kernel’s single precision`}`;
+  const single = answer === undefined ? "" : `, ${apart(kernel)} in the kernel’s single precision`;
   return Math.max(own, kernel) < ROUNDING
-    ? `Every word’s output is what it was as written: ${figures}. Nobody noticed; the outputs moved along with the words.`
-    : `Noticed: the outputs changed, ${figures}.`;
+    ? `Nobody noticed: every word’s output moved along with it. The largest difference is rounding, ${apart(own)} on this page${single}.`
+    : `Noticed: the outputs changed, by up to ${apart(own)} on this page${single}.`;
 }
 
 export const KIND_TEXTS: Readonly<Record<Kind, string>> = {

@@ -194,7 +194,7 @@ export class LayerExhibit implements Exhibit {
     this.#board.show((place, width) => wires({ inputs, weights, heads, own, dense, mixed }, place, width));
     this.#figures.replaceChildren(
       difference(widestGap(Y, dense)),
-      figure("Heads", String(inputs.cols), "one an input"),
+      figure("Heads", String(inputs.cols), "one for each input"),
     );
     this.#say(this.#board.at);
   }

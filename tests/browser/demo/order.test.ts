@@ -35,7 +35,7 @@ describe("without positions", () => {
     const after = await readMatrix(page, "O");
     expect(after).toEqual([4, 0, 1, 2, 3].map((place) => before[place]));
     // The page computes in double precision, the kernel in f32.
-    expect(await said(page)).toMatch(/difference (0|\d\s×\s10⁻¹[⁶⁷]) by hand, (0|\d\s×\s10⁻[⁷⁸]) in the kernel/);
+    expect(await said(page)).toMatch(/is rounding, (0|\d\s×\s10⁻¹[⁶⁷]) on this page, (0|\d\s×\s10⁻[⁷⁸]) in the kernel/);
     const cells = await page.locator('heed-matrix[data-name="D"] td[data-row]').allTextContents();
     expect(cells).toEqual(Array.from({ length: 40 }, () => "0"));
   });
@@ -311,7 +311,7 @@ describe("with positions", () => {
     expect(await said(page)).toContain("Nobody noticed");
     await page.getByRole("radio", { name: "rotary" }).check();
     await kernelAnswered(page);
-    expect(await said(page)).toMatch(/^Noticed: .* difference 0\.\d+ by hand/);
+    expect(await said(page)).toMatch(/^Noticed: .* by up to 0\.\d+ on this page/);
   });
 
   test("both hands of a clock turn while the sentence slides, and the angle between them stays", async () => {
