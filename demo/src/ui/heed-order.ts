@@ -193,7 +193,11 @@ export class HeedOrder extends HTMLElement {
   }
 
   #draw(at: number, width: number): View {
-    if (this.#natural.every((one) => one === 1)) this.#rebuild();
+    // Measured anew where they were built unseen.
+    if (this.#natural.every((one) => one === 1)) {
+      this.#rebuild();
+      this.#order();
+    }
     const sizes = this.#sizes(width);
     const spotsAt = (place: number): readonly Spot[] => this.#spots(place, sizes, width);
     const spots =
