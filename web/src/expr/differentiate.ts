@@ -90,7 +90,7 @@ class Calculus {
     return b.op === "const" ? this.scaled(a, b.value) : this.#made("mul", a, b);
   }
 
-  /** Constant factors come together, because those of c * tanh(x / c) cancel. */
+  /** Constant factors come together, because those of a softcap cancel. */
   scaled(a: Slope, by: number): Slope {
     if (a === null) return null;
     const [x, y] = a.op === "mul" ? a.args : [];

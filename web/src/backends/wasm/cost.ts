@@ -6,7 +6,7 @@ import type { AttentionProblem, ScoreFunction } from "../backend.js";
 /** A worker's round trip takes 20 to 80 microseconds, as long as a million multiplications. */
 const SMALL_MULTIPLICATIONS = 2 ** 20;
 
-/** The least cost of a score, however short its dot product: exponential, tanh, dropout. */
+/** The least cost of a score, however short its dot product: exponential, softcap, dropout. */
 const MIN_SCORE_COST = 64;
 
 /** The cost of a query besides its scores. */
