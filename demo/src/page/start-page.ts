@@ -2,7 +2,7 @@
 // the engine is opened. So the page never freezes for long, and nothing jumps.
 
 import type { Engine } from "../engine/engine.js";
-import { drawn, pause } from "../ui/pieces.js";
+import { drawn, LAID_OUT, pause } from "../ui/pieces.js";
 import { startFrame, tellOfEngine } from "./frame.js";
 import { placeLeft } from "./place.js";
 
@@ -32,6 +32,7 @@ async function comeUp(engine: Engine, room: HTMLElement, fill: () => Promise<voi
   await drawn();
   for (const part of parts) {
     part.classList.remove("to-come");
+    for (const inside of part.querySelectorAll(".board")) inside.dispatchEvent(new Event(LAID_OUT));
     if (part.closest("[hidden]") === null) await drawn();
   }
   if (scrollY < place) scrollTo({ top: place, behavior: "instant" });

@@ -1,6 +1,7 @@
 // A board on which shapes move: what stands on it is a function of the scrubber's place alone, so it scrubs both ways.
 
 import { type Attributes, button, calm, h, setAttributes, svg } from "./dom.js";
+import { LAID_OUT } from "./pieces.js";
 
 export interface Shape {
   /** The same shape at another place has the same key; a rect and its text may share one. */
@@ -110,12 +111,8 @@ export class Board {
     scrubber.hidden = last === 0;
     this.element = h("div", { class: "board" }, h("div", { class: "board-view" }), scrubber);
     this.element.firstElementChild?.append(this.#canvas, this.#svg);
-    new ResizeObserver(([entry]) => {
-      const width = Math.round(entry?.contentRect.width ?? 0);
-      if (width === this.#width || width === 0) return;
-      this.#width = width;
-      this.#paint();
-    }).observe(this.element);
+    new ResizeObserver(() => this.#fit()).observe(this.element);
+    this.element.addEventListener(LAID_OUT, () => this.#fit());
   }
 
   get at(): number {
@@ -196,6 +193,13 @@ export class Board {
     if (name === undefined || way === undefined) return;
     event.preventDefault();
     this.#parts.nudged?.(name, way[0] ?? 0, way[1] ?? 0);
+  }
+
+  #fit(): void {
+    const width = this.element.clientWidth;
+    if (width === this.#width || width === 0) return;
+    this.#width = width;
+    this.#paint();
   }
 
   #go(at: number, tells = true): void {

@@ -12,6 +12,9 @@ export function drawn(): Promise<void> {
   });
 }
 
+/** Tells a part of the page that it has its place now, before it is drawn there: what depends on its width moves nothing later. */
+export const LAID_OUT = "laidout";
+
 /** Milliseconds of work after which it is time for a pause. */
 const ENOUGH = 8;
 
