@@ -52,7 +52,7 @@ const CONTROLS: Readonly<Record<Stop, Control>> = {
 
 const stage = new Stage();
 const [number, name] = [h("span", {}), h("b", {})];
-const [back, next] = ["Back", "Next"].map((text) => h("button", { type: "button", class: "step" }, text));
+const [back, next] = ["Back", "Next"].map((text) => h("button", { type: "button", class: "button" }, text));
 if (back === undefined || next === undefined) throw new Error("the stage has two buttons");
 find("#stage", HTMLElement).append(
   h("div", { class: "thread-head" }, back, h("p", {}, number, name), next),
