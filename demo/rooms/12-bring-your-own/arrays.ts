@@ -1,4 +1,4 @@
-// Arrays by name, however they were brought, and what can be wrong with them, in words.
+// Arrays and lists of words by name, however they were brought, and what can be wrong with them, in words.
 
 import { whole } from "../../src/ui/numbers.js";
 
@@ -56,37 +56,39 @@ export function surveyOf({ shape, data, survey }: NamedArray): Survey {
 /** Said where the file was opened. */
 export class FileTrouble extends Error {}
 
-/** A gigabyte in single precision: more than a page should ask of a phone, and as much as this one takes. */
-export const MOST_NUMBERS = 2 ** 28;
+export function refuse(why: string): never {
+  throw new FileTrouble(why);
+}
 
-/** How many numbers a shape has room for. Throws for what is no shape, and for what is too large. */
+/** A gigabyte in single precision: more than a page should ask of a phone, and as much as this one takes. */
+const MOST_NUMBERS = 2 ** 28;
+
+/** How many numbers a shape has room for. Refuses what is no shape, and what is too large. */
 export function countOf(name: string, shape: readonly number[]): number {
   let count = 1;
   for (const size of shape) {
-    if (!Number.isSafeInteger(size) || size < 0) throw new FileTrouble(`“${name}” says its shape is ${shown(shape)}.`);
+    if (!Number.isSafeInteger(size) || size < 0) refuse(`“${name}” says its shape is ${shown(shape)}.`);
     count *= size;
   }
-  if (count > MOST_NUMBERS) {
-    const [has, most] = [count, MOST_NUMBERS].map((many) => whole(many));
-    throw new FileTrouble(`“${name}” is too large: ${shown(shape)} is ${has} numbers, and this page takes ${most}.`);
-  }
-  return count;
+  if (count <= MOST_NUMBERS) return count;
+  const [has, most] = [count, MOST_NUMBERS].map(whole);
+  return refuse(`“${name}” is too large: ${shown(shape)} is ${has} numbers, and this page takes ${most}.`);
 }
 
-/** Every number must be one. */
+/** Refuses what is not a number. */
 export function assertFinite(array: NamedArray): void {
   const { name, shape, data } = array;
   const { odd: first } = surveyOf(array);
   if (first < 0) return;
-  const place = shape.map((_, axis) => {
-    const inner = shape.slice(axis + 1).reduce((product, size) => product * size, 1);
-    return Math.floor(first / inner) % (shape[axis] ?? 1);
+  const place = shape.map((size, axis) => {
+    const inner = shape.slice(axis + 1).reduce((product, one) => product * one, 1);
+    return Math.floor(first / inner) % size;
   });
-  throw new FileTrouble(
-    Number.isNaN(data[first])
-      ? `“${name}” holds NaN at ${shown(place)}, which attention would spread to whole rows.`
-      : `“${name}” holds numbers too large for single precision, which ends at 3.4 × 10³⁸; the first is at ${shown(place)}.`,
-  );
+  if (Number.isNaN(data[first])) {
+    refuse(`“${name}” holds NaN at ${shown(place)}, which attention would spread to whole rows.`);
+  }
+  const where = `the first is at ${shown(place)}`;
+  refuse(`“${name}” holds numbers too large for single precision, which ends at 3.4 × 10³⁸; ${where}.`);
 }
 
 export function shown(shape: readonly number[]): string {
@@ -96,4 +98,39 @@ export function shown(shape: readonly number[]): string {
 /** "1 layer", "2 layers" */
 export function counted(many: number, what: string): string {
   return `${whole(many)} ${what}${many === 1 ? "" : "s"}`;
+}
+
+type Side = "q" | "k";
+export type Words = Readonly<Partial<Record<Side, readonly string[]>>>;
+
+/** Whose words a list has, by its name; the later ones go before. */
+export const TOKEN_LISTS: ReadonlyMap<string, readonly Side[]> = new Map([
+  ["tokens", ["q", "k"]],
+  ["queryTokens", ["q"]],
+  ["keyTokens", ["k"]],
+]);
+
+/** `tokens` name the queries, the keys or both: whichever are as many. Refuses a list that fits neither. */
+export function wordsOf(lists: readonly NamedWords[], counts: Readonly<Record<Side, number>>): Words {
+  const found: Partial<Record<Side, readonly string[]>> = {};
+  for (const [name, sides] of TOKEN_LISTS) {
+    const words = lists.find((list) => list.name === name)?.words;
+    if (words === undefined) continue;
+    const fitting = sides.filter((side) => counts[side] === words.length);
+    const there = sides.map((side) => `${counts[side]} ${side === "q" ? "queries" : "keys"}`).join(" and ");
+    if (fitting.length === 0) refuse(`“${name}” has ${words.length} words for ${there}.`);
+    for (const side of fitting) found[side] = words;
+  }
+  return found;
+}
+
+/** "k3", or with its word: "k3 fox". `before`: what stands before the number. */
+export function nameOf(
+  { words }: { readonly words?: Words },
+  side: Side,
+  index: number,
+  before: string = side,
+): string {
+  const word = words?.[side]?.[index];
+  return word === undefined ? `${before}${index + 1}` : `${before}${index + 1} ${word}`;
 }

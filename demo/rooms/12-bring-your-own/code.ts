@@ -8,29 +8,36 @@ import type { BringScene } from "./scene.js";
 /** q and k, or the weights, of the head in view. */
 export function saveButton(sceneOf: () => BringScene): HTMLElement {
   const save = button("Save its arrays", () => {
-    for (const [name, file] of filesOf(sceneOf())) saveBlob(name, file);
+    for (const [name, rows, cols, data] of filesOf(sceneOf()))
+      saveBlob(`${name}.npy`, writeNpy([1, 1, rows, cols], data));
   });
   save.dataset["save"] = "npy";
   return save;
 }
 
-function filesOf({ source, vectors, at }: BringScene): readonly (readonly [string, Blob])[] {
-  if (vectors === undefined) {
-    const weights = source.weights(at.layer, at.head) ?? new Float32Array(0);
-    return [["weights.npy", writeNpy([1, 1, source.queries, source.keys], weights)]];
-  }
+function filesOf({ source, vectors, at }: BringScene): readonly (readonly [string, number, number, Float32Array])[] {
+  const { queries, keys } = source;
+  const weights = source.weights?.(at.layer, at.head) ?? new Float32Array(0);
+  if (vectors === undefined) return [["weights", queries, keys, weights]];
   return [
-    ["q.npy", writeNpy([1, 1, source.queries, vectors.width], vectors.q)],
-    ["k.npy", writeNpy([1, 1, source.keys, vectors.width], vectors.k)],
+    ["q", queries, vectors.width, vectors.q],
+    ["k", keys, vectors.width, vectors.k],
   ];
 }
 
-export function heedCode({ vectors, at, cells, source }: BringScene): string {
-  const rows = `[${cells.top}, ${cells.top + cells.rows}]`;
+/** What there is to compute, or that there is nothing. */
+function head({ vectors, at, source }: BringScene): string {
+  return vectors === undefined
+    ? `The weights are ${source.origin}: there is nothing to compute. "Save its arrays" gives weights.npy.`
+    : `Layer ${at.layer + 1}, head ${at.head + 1}, beside the files that "Save its arrays" gives`;
+}
+
+export function heedCode(scene: BringScene): string {
+  const { vectors, at, cells } = scene;
   if (vectors === undefined) {
-    return `// The weights are ${source.origin}: there is nothing to compute. "Save its arrays" gives weights.npy.\n${READ}\nconst output = await load("weights.npy");\nconsole.log(output.shape);\n`;
+    return `// ${head(scene)}\n${READ}\nconst output = await load("weights.npy");\nconsole.log(output.shape);\n`;
   }
-  return `// Layer ${at.layer + 1}, head ${at.head + 1}, beside the files that "Save its arrays" gives
+  return `// ${head(scene)}
 import { createHeed } from "heed";
 ${READ}
 const heed = await createHeed();
@@ -39,7 +46,7 @@ const k = await load("k.npy");
 // Only the weights of some rows are wanted, so that any values will do.
 const { weights: output } = await heed.attention(q, k, k, {
   causal: ${at.causal},
-  return: { output: false, weights: { rows: ${rows} } },
+  return: { output: false, weights: { rows: [${cells.top}, ${cells.top + cells.rows.length}] } },
 });
 console.log(output.shape, output.data);
 heed.dispose();
@@ -56,24 +63,17 @@ async function load(name) {
 }
 `;
 
-export function torchCode({ vectors, at, cells, source }: BringScene): string {
-  const [from, to] = [cells.top, cells.top + cells.rows];
-  if (vectors === undefined) {
-    return `# The weights are ${source.origin}: there is nothing to compute. "Save its arrays" gives weights.npy.
-import numpy as np
-
-output = np.load("weights.npy")
-print(output.shape)
-`;
-  }
+export function torchCode(scene: BringScene): string {
+  const { vectors, at, cells, source } = scene;
+  const [from, to] = [cells.top, cells.top + cells.rows.length];
+  const begins = `# ${head(scene)}\nimport numpy as np\n`;
+  if (vectors === undefined) return `${begins}\noutput = np.load("weights.npy")\nprint(output.shape)\n`;
   const hiding = at.causal
     ? `
 sees = torch.arange(${source.keys}) <= torch.arange(${from}, ${to})[:, None] + ${source.keys - source.queries}
 scores = scores.masked_fill(~sees, float("-inf"))`
     : "";
-  return `# Layer ${at.layer + 1}, head ${at.head + 1}, beside the files that "Save its arrays" gives
-import numpy as np
-import torch
+  return `${begins}import torch
 
 q = torch.from_numpy(np.load("q.npy"))
 k = torch.from_numpy(np.load("k.npy"))

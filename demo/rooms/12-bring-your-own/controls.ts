@@ -3,13 +3,11 @@
 import { choice } from "../../src/ui/choice.js";
 import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
-import type { Controls } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { Bringing } from "./bringing.js";
-import type { Library } from "./library.js";
+import { bringing } from "./bringing.js";
 import { PATCHES } from "./photo.js";
-import type { BringScene } from "./scene.js";
-import { type BringState, type BringStore, EXAMPLE, LOOKING, type SourceName, TOKENS } from "./state.js";
+import type { BringScene, Library } from "./scene.js";
+import { ALL, type BringState, type BringStore, EXAMPLE, LOOKING, type SourceName, TOKENS } from "./state.js";
 
 /** What each is first looked at as. */
 const STARTS: Readonly<Record<SourceName, Partial<BringState>>> = {
@@ -18,55 +16,48 @@ const STARTS: Readonly<Record<SourceName, Partial<BringState>>> = {
   own: { ...LOOKING, source: "own", causal: "no" },
 };
 
-export interface BringControls extends Controls {
-  readonly show: (scene: BringScene) => void;
-}
-
-export function controls(store: BringStore, library: Library): BringControls {
-  const source = choice<SourceName>(
-    "Look at",
-    { example: "an example", photo: "a picture", own: "your own" },
-    (value) => {
-      if (value === "own" && library.own === undefined) bringing.element.setAttribute("open", "");
-      store.change(STARTS[value], "new");
-    },
-  );
-  const tokens = slider("Tokens", TOKENS, (value) =>
-    store.change({ tokens: value, top: 0, left: 0, span: 0, row: value >> 1, col: value >> 1, chosen: [] }),
-  );
-  const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
-  const layer = slider("Layer", { least: 1, most: 1, step: 1 }, (value) => store.change({ layer: value - 1 }));
-  const head = slider("Head", { least: 1, most: 1, step: 1 }, (value) => store.change({ head: value - 1 }));
-  const causal = choice<"yes" | "no">("Queries see", { yes: "what came before", no: "everything" }, (value) =>
-    store.change({ causal: value }),
-  );
-  const bringing = new Bringing(store, (own, isModel) => {
-    library.own = own;
-    const [row, col] = [own.queries >> 1, own.keys >> 1];
+export function controls(store: BringStore, library: Library) {
+  const own = bringing(store, (source, isModel) => {
+    library.own = source;
     // Another text of a model is looked at in the same head.
     const { layer, head } = isModel && store.state.source === "own" ? store.state : LOOKING;
+    const [row, col] = [source.queries >> 1, source.keys >> 1];
     // Nothing says whether the model was causal: what was brought is shown in full until somebody says so.
-    const brought = store.state.brought + 1;
-    store.change({ ...LOOKING, source: "own", causal: "no", layer, head, row, col, brought }, "new");
+    store.change({ ...STARTS.own, layer, head, row, col, brought: store.state.brought + 1 }, "new");
   });
+  const sources = { example: "an example", photo: "a picture", own: "your own" };
+  const source = choice<SourceName>("Look at", sources, (value) => {
+    if (value === "own" && library.own === undefined) own.element.open = true;
+    store.change(STARTS[value], "new");
+  });
+  const tokens = slider("Tokens", TOKENS, (value) =>
+    store.change({ ...ALL, tokens: value, row: value >> 1, col: value >> 1, chosen: [] }),
+  );
+  const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
+  const range = { least: 1, most: 1, step: 1 };
+  const layer = slider("Layer", range, (value) => store.change({ layer: value - 1 }));
+  const head = slider("Head", range, (value) => store.change({ head: value - 1 }));
+  const causal = choice<BringState["causal"]>("Queries see", { yes: "what came before", no: "everything" }, (value) =>
+    store.change({ causal: value }),
+  );
   return {
-    controls: [source.element, layer.element, head.element, bringing.element],
+    controls: [source.element, layer.element, head.element, own.element],
     more: [tokens.element, another, causal.element],
-    show: ({ state, source: shown, at, vectors }) => {
+    show: ({ state, source: shown, at, vectors }: BringScene): void => {
       source.show(state.source);
-      const isExample = state.source === "example";
-      tokens.element.hidden = !isExample;
-      another.hidden = !isExample;
+      for (const element of [tokens.element, another]) element.hidden = state.source !== "example";
       tokens.show(state.tokens, whole(state.tokens));
-      layer.limit(shown.layers);
-      layer.element.hidden = shown.layers === 1;
-      layer.show(at.layer + 1, `${at.layer + 1} of ${shown.layers}`);
-      head.limit(shown.heads);
-      head.element.hidden = shown.heads === 1;
-      head.show(at.head + 1, `${at.head + 1} of ${shown.heads}`);
+      for (const [one, place, count] of [
+        [layer, at.layer, shown.layers],
+        [head, at.head, shown.heads],
+      ] as const) {
+        one.limit(count);
+        one.element.hidden = count === 1;
+        one.show(place + 1, `${place + 1} of ${count}`);
+      }
       causal.element.hidden = vectors === undefined;
       causal.show(state.causal);
-      bringing.show(state.source === "own" && library.own === undefined);
+      own.show(state.source === "own" && library.own === undefined);
     },
   };
 }

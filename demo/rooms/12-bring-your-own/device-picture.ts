@@ -8,99 +8,81 @@ import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
-import { HEADS, type Result, ROUNDS, race, WIDTH } from "./race.js";
-import { type Device, FIGURES, figuresOf, reportOf, statusOf } from "./report.js";
+import {
+  type Device,
+  FIGURES,
+  figuresOf,
+  HEADS,
+  type Result,
+  ROUNDS,
+  race,
+  reportOf,
+  statusOf,
+  WIDTH,
+} from "./race.js";
+import type { BringScene } from "./scene.js";
 import { type BringStore, RACED } from "./state.js";
 
-export class DevicePicture {
-  readonly #store: BringStore;
-  readonly #engine: Engine;
-  readonly element: HTMLElement;
-  readonly #tokens;
-  readonly #status = h("dl", { class: "figures" });
-  readonly #work = new LongWork({
+export function devicePicture(store: BringStore, engine: Engine) {
+  let done: { readonly tokens: number; readonly results: readonly Result[]; readonly report: string } | undefined;
+  const status = h("dl", { class: "figures" });
+  const tokens = slider("Tokens", RACED, (raced) => store.change({ raced }));
+  const copy = button("Copy the report", () => void copyFrom(copy, done?.report ?? ""));
+  copy.disabled = true;
+  const rows = h("tbody");
+  const table = tableFrame("The race", h("table", { class: "plain-table device-race" }, heads("", ...FIGURES), rows));
+  table.hidden = true;
+  const work = new LongWork({
     name: "Start the race",
     look: "button primary",
-    run: (signal, say) => this.#race(signal, say),
+    run: async (signal, say) => {
+      copy.disabled = true;
+      const { raced } = store.state;
+      const results = await race(raced, navigator.hardwareConcurrency, signal, (said, so) => {
+        say(said);
+        draw(so, raced);
+      });
+      draw(results, raced);
+      done = { tokens: raced, results, report: reportOf(device(), raced, results, new Date().toISOString()) };
+      copy.disabled = false;
+      return `Timed at ${whole(raced)} tokens.`;
+    },
   });
-  readonly #copy = button("Copy the report", () => void copyFrom(this.#copy, this.#done?.report ?? ""));
-  readonly #rows = h("tbody");
-  readonly #table;
-  #done: { readonly tokens: number; readonly results: readonly Result[]; readonly report: string } | undefined;
+  const { element, say } = picture({
+    name: "device",
+    title: "This device",
+    body: [status, h("div", { class: "controls-options" }, tokens.element), work.line(copy), table],
+    data: () => ({ device: device(), ...done }),
+  });
 
-  constructor(store: BringStore, engine: Engine) {
-    this.#store = store;
-    this.#engine = engine;
-    this.#copy.disabled = true;
-    this.#tokens = slider("Tokens", RACED, (raced) => store.change({ raced }));
-    this.#table = tableFrame(
-      "The race",
-      h("table", { class: "plain-table device-race" }, heads("", ...FIGURES), this.#rows),
-    );
-    this.#table.hidden = true;
-    const { element, say } = picture({
-      name: "device",
-      title: "This device",
-      body: [
-        this.#status,
-        h("div", { class: "controls-options" }, this.#tokens.element),
-        this.#work.line(this.#copy),
-        this.#table,
-      ],
-      data: () => ({ device: this.#device(), ...this.#done }),
+  const device = (): Device => ({
+    agent: navigator.userAgent,
+    cores: navigator.hardwareConcurrency,
+    isolated: crossOriginIsolated,
+    capabilities: engine.heed?.capabilities,
+  });
+  const showStatus = (absent?: string): void => {
+    const lines = statusOf(device(), absent);
+    status.replaceChildren(...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  };
+  const draw = (results: readonly Result[], raced: number): void => {
+    table.hidden = results.length === 0;
+    const lines = results.map((result) => {
+      if (result.note === "") return line(result.name, figuresOf(result, raced, results));
+      const why = h("td", { colspan: FIGURES.length }, `not here: ${result.note}`);
+      return h("tr", { class: "absent" }, h("th", { scope: "row" }, result.name), why);
     });
-    this.element = element;
-    say(
-      `The same call in each way that runs here: ${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds. Errors are against double precision. To compare heed with other libraries in one page, run npm run bench -- web in its repository.`,
-    );
-    this.#showStatus("…");
-  }
+    rows.replaceChildren(...lines);
+  };
 
-  /** The engine is there, or there is none. */
-  begin(): void {
-    this.#showStatus();
-  }
-
-  show(raced: number): void {
-    this.#tokens.show(raced, whole(raced));
-  }
-
-  #device(): Device {
-    return {
-      agent: navigator.userAgent,
-      cores: navigator.hardwareConcurrency,
-      isolated: crossOriginIsolated,
-      capabilities: this.#engine.heed?.capabilities,
-    };
-  }
-
-  #showStatus(absent?: string): void {
-    const lines = statusOf(this.#device(), absent);
-    this.#status.replaceChildren(...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
-  }
-
-  async #race(signal: AbortSignal, say: (text: string) => void): Promise<string> {
-    this.#copy.disabled = true;
-    const tokens = this.#store.state.raced;
-    const results = await race(tokens, navigator.hardwareConcurrency, signal, (said, so) => {
-      say(said);
-      this.#draw(so, tokens);
-    });
-    this.#draw(results, tokens);
-    this.#done = { tokens, results, report: reportOf(this.#device(), tokens, results, new Date().toISOString()) };
-    this.#copy.disabled = false;
-    return `Timed at ${whole(tokens)} tokens.`;
-  }
-
-  #draw(results: readonly Result[], tokens: number): void {
-    this.#table.hidden = results.length === 0;
-    this.#rows.replaceChildren(
-      ...results.map((result) => {
-        const { name, note } = result;
-        if (note === "") return line(name, figuresOf(result, tokens, results));
-        const why = h("td", { colspan: FIGURES.length }, `not here: ${note}`);
-        return h("tr", { class: "absent" }, h("th", { scope: "row" }, name), why);
-      }),
-    );
-  }
+  const call = `${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds`;
+  const others = "To compare heed with other libraries in one page, run npm run bench -- web in its repository.";
+  say(`The same call in each way that runs here: ${call}. Errors are against double precision. ${others}`);
+  showStatus("…");
+  /** `begin`: the engine is there, or there is none. */
+  return {
+    element,
+    begin: () => showStatus(),
+    show: ({ state }: BringScene) => tokens.show(state.raced, whole(state.raced)),
+  };
 }

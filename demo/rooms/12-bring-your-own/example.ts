@@ -2,11 +2,9 @@
 
 import { uniform } from "../../src/model/random.js";
 import { whole } from "../../src/ui/numbers.js";
-import type { Source, Vectors } from "./source.js";
+import { madeSource, type Recipe, type Source } from "./source.js";
 
-export const WIDTH = 32;
-export const LAYERS = 3;
-export const HEADS = 4;
+const WIDTH = 32;
 const VOCABULARY = 512;
 const WORD_PARTS = 24;
 const TOPICS = 6;
@@ -19,14 +17,6 @@ const ROOT = Math.sqrt(FREQUENCIES);
 interface Text {
   readonly words: Int32Array;
   readonly topics: Int32Array;
-}
-
-/** Queries and keys of a head; scores are strength times the products of these. */
-interface Recipe {
-  readonly name: string;
-  readonly strength: number;
-  readonly q: (text: Text, at: number) => readonly number[];
-  readonly k: (text: Text, at: number) => readonly number[];
 }
 
 /** Cosines and sines, so that products are highest where both places are the same. */
@@ -42,10 +32,7 @@ function place(at: number, fastest: number): readonly number[] {
 
 /** Both beside each other, each times its factor. */
 function beside(one: readonly number[], oneTimes: number, other: readonly number[], otherTimes: number): number[] {
-  const parts: number[] = [];
-  for (const part of one) parts.push(part * oneTimes);
-  for (const part of other) parts.push(part * otherTimes);
-  return parts;
+  return [...one.map((part) => part * oneTimes), ...other.map((part) => part * otherTimes)];
 }
 
 const sided = uniform(99);
@@ -55,86 +42,58 @@ const WORDS = Array.from({ length: VOCABULARY }, () =>
 );
 const NO_WORD = WORDS[0]?.map(() => 0) ?? [];
 
-const wordAt = ({ words }: Text, at: number): readonly number[] => WORDS[words[at] ?? -1] ?? NO_WORD;
 /** One in the topic's own place. */
 const TOPIC_PLACES = Array.from({ length: TOPICS }, (_, topic) =>
   Array.from({ length: TOPICS }, (_, part) => (part === topic ? 1 : 0)),
 );
-const topicAt = ({ topics }: Text, at: number): readonly number[] => TOPIC_PLACES[topics[at] ?? 0] ?? [];
-const isFirst = (at: number): readonly number[] => [at === 0 ? 1 : 0];
 
 const near = (name: string, strength: number, fastest: number, back = 0): Recipe => ({
   name,
   strength,
-  q: (_, at) => place(at - back, fastest),
-  k: (_, at) => place(at, fastest),
+  q: (at) => place(at - back, fastest),
+  k: (at) => place(at, fastest),
 });
-const topical = (name: string, strength: number): Recipe => ({ name, strength, q: topicAt, k: topicAt });
 
-const RECIPES: readonly Recipe[] = [
-  near("the token before", 60, 1.2, 1),
-  near("neighbours", 40, 0.2),
-  { name: "the same word", strength: 24, q: wordAt, k: wordAt },
-  { name: "the first token", strength: 9, q: (_text, _at) => [1], k: (_, at) => isFirst(at) },
-  { name: "what came after the same word", strength: 26, q: wordAt, k: (text, at) => wordAt(text, at - 1) },
-  topical("the same topic", 7),
-  {
-    name: "the beginning of lines",
-    strength: 7,
-    q: () => [1],
-    k: (_, at) => [at % LINE === 0 ? 1 : 0],
-  },
-  { name: "everything alike", strength: 0, q: () => [0], k: () => [0] },
-  {
-    name: "the topic, or else the first token",
-    strength: 6,
-    q: (text, at) => [...topicAt(text, at), 1.2],
-    k: (text, at) => [...topicAt(text, at), ...isFirst(at)],
-  },
-  near("wide surroundings", 30, 0.02),
-  {
-    name: "the same word nearby",
-    strength: 1,
-    q: (text, at) => beside(wordAt(text, at), 20, place(at, 0.02), 24),
-    k: (text, at) => beside(wordAt(text, at), 1, place(at, 0.02), 1),
-  },
-  { name: "some words, whatever the query", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
-];
-
-export function exampleSource(tokens: number, seed: number): Source {
-  const text = textOf(tokens, seed);
-  const made = new Map<Recipe, Vectors>();
-  const recipeOf = (layer: number, head: number): Recipe | undefined => RECIPES[layer * HEADS + head];
-  return {
-    name: `an example, ${whole(tokens)} tokens`,
-    layers: LAYERS,
-    heads: HEADS,
-    queries: tokens,
-    keys: tokens,
-    headName: (layer, head) => recipeOf(layer, head)?.name ?? "",
-    vectors: (layer, head) => {
-      const recipe = recipeOf(layer, head);
-      if (recipe === undefined) return undefined;
-      const vectors = made.get(recipe) ?? vectorsOf(recipe, text, tokens);
-      made.set(recipe, vectors);
-      return vectors;
-    },
-    weights: () => undefined,
-    origin: "made by the recipe of this head",
-  };
+/** By layers. */
+function recipesOf({ words, topics }: Text): readonly (readonly Recipe[])[] {
+  const wordAt = (at: number): readonly number[] => WORDS[words[at] ?? -1] ?? NO_WORD;
+  const topicAt = (at: number): readonly number[] => TOPIC_PLACES[topics[at] ?? 0] ?? [];
+  const isFirst = (at: number): readonly number[] => [at === 0 ? 1 : 0];
+  const begins = (at: number): readonly number[] => [at % LINE === 0 ? 1 : 0];
+  return [
+    [
+      near("the token before", 60, 1.2, 1),
+      near("neighbours", 40, 0.2),
+      { name: "the same word", strength: 24, q: wordAt, k: wordAt },
+      { name: "the first token", strength: 9, q: () => [1], k: isFirst },
+    ],
+    [
+      { name: "what came after the same word", strength: 26, q: wordAt, k: (at) => wordAt(at - 1) },
+      { name: "the same topic", strength: 7, q: topicAt, k: topicAt },
+      { name: "the beginning of lines", strength: 7, q: () => [1], k: begins },
+      { name: "everything alike", strength: 0, q: () => [0], k: () => [0] },
+    ],
+    [
+      {
+        name: "the topic, or else the first token",
+        strength: 6,
+        q: (at) => [...topicAt(at), 1.2],
+        k: (at) => [...topicAt(at), ...isFirst(at)],
+      },
+      near("wide surroundings", 30, 0.02),
+      {
+        name: "the same word nearby",
+        strength: 1,
+        q: (at) => beside(wordAt(at), 20, place(at, 0.02), 24),
+        k: (at) => beside(wordAt(at), 1, place(at, 0.02), 1),
+      },
+      { name: "some words, whatever the query", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
+    ],
+  ];
 }
 
-/** Of what is left after the recipe's numbers, nothing: they are padded with zeros. */
-function vectorsOf({ strength, q, k }: Recipe, text: Text, tokens: number): Vectors {
-  const vectors = { width: WIDTH, q: new Float32Array(tokens * WIDTH), k: new Float32Array(tokens * WIDTH) };
-  // Scores will be divided by the root of the width.
-  const factor = strength * Math.sqrt(WIDTH);
-  for (let at = 0; at < tokens; at++) {
-    vectors.q.set(q(text, at), at * WIDTH);
-    vectors.k.set(k(text, at), at * WIDTH);
-  }
-  for (let index = 0; index < vectors.q.length; index++) vectors.q[index] = (vectors.q[index] ?? 0) * factor;
-  return vectors;
+export function exampleSource(tokens: number, seed: number): Source {
+  return madeSource(`an example, ${whole(tokens)} tokens`, recipesOf(textOf(tokens, seed)), tokens, WIDTH);
 }
 
 /** Topics change now and then; a phrase of before is said again now and then. */

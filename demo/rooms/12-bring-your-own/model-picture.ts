@@ -7,12 +7,11 @@ import { brokenOff } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { behind, heads, line } from "../../src/ui/table.js";
-import { levelOf, type Shades, shadesOf } from "./map/shade.js";
-import { rowsOf } from "./rows.js";
-import { type Glance, glanceAt } from "./sampled.js";
+import { shaderOf } from "./map/tile.js";
+import { type Glance, glanceAt, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import type { Source } from "./source.js";
 import type { BringState, BringStore } from "./state.js";
+import { statusLine } from "./status-line.js";
 
 /** Most heads beside each other where they are sorted. */
 const ACROSS = 8;
@@ -20,182 +19,145 @@ const ACROSS = 8;
 /** Where a figure will be. */
 const NOT_YET = "…";
 
-interface Tile {
+interface HeadTile {
   readonly layer: number;
   readonly head: number;
   readonly element: HTMLButtonElement;
   readonly canvas: HTMLCanvasElement;
   readonly name: HTMLElement;
   readonly said: HTMLElement;
-  glance: Glance | undefined;
+  glance?: Glance;
 }
 
-export class ModelPicture {
-  readonly #store: BringStore;
-  readonly #engine: Engine;
-  readonly #picture;
-  readonly #order;
-  readonly #tiles = h("div", { class: "heads-tiles" });
-  readonly #rows = h("tbody");
-  readonly #said = h("p", { class: "small-label", role: "status" });
-  readonly #stop = button("Stop", () => this.#end("Stopped."), "link");
-  #all: readonly Tile[] = [];
-  #made: { readonly source: Source; readonly causal: boolean } | undefined;
-  #scene: BringScene | undefined;
-  #isSeen = false;
-  #work: AbortController | undefined;
-
-  constructor(store: BringStore, engine: Engine) {
-    this.#store = store;
-    this.#engine = engine;
-    this.#order = choice<BringState["order"]>("Heads", { place: "in their places", entropy: "by entropy" }, (order) =>
-      store.change({ order }),
-    );
-    this.#stop.hidden = true;
-    const table = h("table", {}, heads("head", "entropy, nats", "keys it attends to"), this.#rows);
-    this.#picture = picture({
-      name: "model",
-      title: "Every head at a glance",
-      body: [
-        h("div", { class: "controls-options" }, this.#order.element),
-        this.#tiles,
-        h("div", { class: "race" }, this.#stop, this.#said),
-        behind(table),
-      ],
-      data: () => ({
-        state: store.state,
-        heads: this.#all.map(({ layer, head, glance }) => ({
-          layer,
-          head,
-          entropy: glance?.entropy,
-          sampledRows: glance?.sampled,
-          rows: glance?.rows,
-          cols: glance?.cols,
-          max: Array.from(glance?.max ?? []),
-        })),
+export function modelPicture(store: BringStore, engine: Engine) {
+  let scene: BringScene | undefined;
+  /** What the heads are looked at in. */
+  let made: BringScene | undefined;
+  let tiles: readonly HeadTile[] = [];
+  let isSeen = false;
+  let work = new AbortController();
+  const end = (said: string): void => {
+    work.abort();
+    status.end(said);
+  };
+  const status = statusLine(() => end("Stopped."));
+  const order = choice<BringState["order"]>("Heads", { place: "in their places", entropy: "by entropy" }, (value) =>
+    store.change({ order: value }),
+  );
+  const grid = h("div", { class: "heads-tiles" });
+  const rows = h("tbody");
+  const table = behind(h("table", {}, heads("head", "entropy, nats", "keys it attends to"), rows));
+  const { element, say } = picture({
+    name: "model",
+    title: "Every head at a glance",
+    body: [h("div", { class: "controls-options" }, order.element), grid, status.element, table],
+    data: () => ({
+      state: store.state,
+      heads: tiles.map(({ layer, head, glance }) => {
+        return { layer, head, ...glance, max: Array.from(glance?.max ?? []) };
       }),
-    });
-    new IntersectionObserver((entries) => {
-      this.#isSeen ||= entries.some(({ isIntersecting }) => isIntersecting);
-      this.begin();
-    }).observe(this.element);
-    onRecolour(() => {
-      const shades = shadesOf(this.#tiles);
-      for (const tile of this.#all) this.#paint(tile, shades);
-    });
-  }
+    }),
+  });
 
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  show(scene: BringScene): void {
-    const before = this.#scene;
-    this.#scene = scene;
-    const { source, at, state } = scene;
-    this.#order.show(state.order);
-    this.element.hidden = source.layers * source.heads === 1;
-    if (before?.source !== source) this.#lay(source);
-    for (const { layer, head, element } of this.#all) {
-      element.ariaPressed = String(layer === at.layer && head === at.head);
+  /** A place for a head, empty as yet. */
+  const tileOf = (layer: number, head: number, title: string): HeadTile => {
+    const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
+    const tile = button("", () => store.change({ layer, head }), "head-tile small-label");
+    tile.title = title;
+    tile.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
+    return { layer, head, element: tile, canvas, name, said };
+  };
+  const paint = (some: readonly HeadTile[]): void => {
+    const shader = shaderOf(grid);
+    for (const { glance, canvas } of some) {
+      if (glance === undefined || scene === undefined) continue;
+      Object.assign(canvas, { width: glance.cols, height: glance.rows });
+      canvas.getContext("2d")?.putImageData(shader(glance.max, glance.cols, 1 / scene.source.keys), 0, 0);
     }
-    this.begin();
-    if (before?.state.order !== state.order) this.#sort();
-  }
-
-  /** A place for each head, empty as yet. */
-  #lay(source: Source): void {
-    this.#made = undefined;
-    this.#all = Array.from({ length: source.layers * source.heads }, (_, index): Tile => {
-      const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
-      const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
-      const full = `Layer ${layer + 1}, head ${head + 1} ${source.headName(layer, head)}`;
-      const element = button("", () => this.#store.change({ layer, head }), "head-tile");
-      element.title = source.headName(layer, head);
-      element.append(canvas, h("span", { class: "spoken" }, full), name, said);
-      return { layer, head, element, canvas, name, said, glance: undefined };
-    });
-    this.#sort();
-  }
-
+  };
   /** Looks at all heads, as soon as somebody sees them and the engine is there. */
-  begin(): void {
-    if (this.#scene === undefined || !this.#engine.isSettled || !this.#isSeen || this.element.hidden) return;
-    const { source, at } = this.#scene;
-    if (this.#made?.source === source && this.#made.causal === at.causal) return;
-    this.#made = { source, causal: at.causal };
-    void this.#run(source, at.causal);
-  }
-
-  async #run(source: Source, causal: boolean): Promise<void> {
-    this.#work?.abort();
-    this.#work = new AbortController();
-    const { signal } = this.#work;
-    this.#stop.hidden = false;
-    const tiles = this.#all;
+  const begin = (): void => {
+    if (scene === undefined || !engine.isSettled || !isSeen || element.hidden) return;
+    if (made?.source === scene.source && made.at.causal === scene.at.causal) return;
+    made = scene;
+    void run(scene);
+  };
+  const run = async ({ source, at }: BringScene): Promise<void> => {
+    work.abort();
+    work = new AbortController();
+    const { signal } = work;
+    const all = tiles;
     let looked = 0;
     try {
-      for (const [index, tile] of tiles.entries()) {
-        this.#said.textContent = `Head ${index + 1} of ${tiles.length} …`;
-        const rows = rowsOf(source, { layer: tile.layer, head: tile.head, causal }, this.#engine.heed);
-        tile.glance = await glanceAt(rows, signal).finally(() => rows.dispose());
+      for (const [index, tile] of all.entries()) {
+        status.say(`Head ${index + 1} of ${all.length} …`);
+        const weights = rowsOf(source, { ...at, layer: tile.layer, head: tile.head }, engine.heed);
+        tile.glance = await glanceAt(weights, signal).finally(() => weights.dispose());
         signal.throwIfAborted();
-        looked = tile.glance.sampled;
+        looked = tile.glance.sampledRows;
         tile.said.textContent = manyOf(tile.glance);
-        this.#paint(tile, shadesOf(this.#tiles));
+        paint([tile]);
       }
     } catch (error) {
-      if (!signal.aborted) this.#said.textContent = brokenOff(error);
+      if (!signal.aborted) status.end(brokenOff(error));
       return;
     }
-    this.#end(`From ${looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`} rows of each head.`);
-    this.#sort();
-  }
+    end(`From ${looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`} rows of each head.`);
+    sort();
+  };
+  const sort = (): void => {
+    if (scene === undefined) return;
+    const { source, state } = scene;
+    const byEntropy = state.order === "entropy";
+    const known = ({ glance }: HeadTile): number => glance?.entropy ?? Number.POSITIVE_INFINITY;
+    const sorted = byEntropy ? [...tiles].sort((a, b) => known(a) - known(b)) : tiles;
+    grid.classList.toggle("in-places", !byEntropy);
+    grid.style.setProperty("--across", String(byEntropy ? Math.min(source.heads, ACROSS) : source.heads));
+    grid.replaceChildren();
+    rows.replaceChildren();
+    for (const { layer, head, element: tile, name, glance } of sorted) {
+      name.textContent = byEntropy && source.layers > 1 ? `${layer + 1} · ${head + 1}` : `${head + 1}`;
+      // In their places one row is one layer.
+      if (head === 0 && !byEntropy) grid.append(h("span", { class: "heads-layer small-label" }, `layer ${layer + 1}`));
+      grid.append(tile);
+      const figures = glance === undefined ? [NOT_YET, NOT_YET] : [exact(glance.entropy, 3), manyOf(glance)];
+      rows.append(line(`${layer + 1} · ${head + 1}${tile.title === "" ? "" : `, ${tile.title}`}`, figures));
+    }
+    const how = byEntropy
+      ? "From the most focused to the most spread out"
+      : "One small picture a head, one row a layer";
+    const number = "The number says how many keys a head effectively attends to: e to its mean entropy.";
+    say(`${how}. ${number} Choose a head to look into it.`);
+  };
 
-  #end(said: string): void {
-    this.#work?.abort();
-    this.#stop.hidden = true;
-    this.#said.textContent = said;
-  }
-
-  #sort(): void {
-    const source = this.#scene?.source;
-    const byEntropy = this.#store.state.order === "entropy";
-    const known = (tile: Tile): number => tile.glance?.entropy ?? Number.POSITIVE_INFINITY;
-    const sorted = byEntropy ? [...this.#all].sort((a, b) => known(a) - known(b)) : this.#all;
-    const { layers, heads } = source ?? { layers: 1, heads: 1 };
-    this.#tiles.classList.toggle("in-places", !byEntropy);
-    this.#tiles.style.setProperty("--across", String(byEntropy ? Math.min(heads, ACROSS) : heads));
-    this.#tiles.replaceChildren(
-      ...sorted.flatMap(({ layer, head, element, name }) => {
-        name.textContent = byEntropy && layers > 1 ? `${layer + 1} · ${head + 1}` : `${head + 1}`;
-        // In their places one row is one layer.
-        const isFirst = head === 0 && !byEntropy;
-        return isFirst ? [h("span", { class: "heads-layer" }, `layer ${layer + 1}`), element] : [element];
-      }),
-    );
-    this.#rows.replaceChildren(
-      ...sorted.map(({ layer, head, glance }) => {
-        const name = source?.headName(layer, head) ?? "";
-        const figures = glance === undefined ? [NOT_YET, NOT_YET] : [exact(glance.entropy, 3), manyOf(glance)];
-        return line(`${layer + 1} · ${head + 1}${name === "" ? "" : `, ${name}`}`, figures);
-      }),
-    );
-    this.#picture.say(
-      `${byEntropy ? "From the most focused to the most spread out" : "One small picture a head, one row a layer"}. The number says how many keys a head effectively attends to: e to its mean entropy. Choose a head to look into it.`,
-    );
-  }
-
-  #paint({ glance, canvas }: Tile, shades: Shades): void {
-    if (glance === undefined || this.#scene === undefined) return;
-    const { rows, cols } = glance;
-    canvas.width = cols;
-    canvas.height = rows;
-    const image = new ImageData(cols, rows);
-    const even = 1 / this.#scene.source.keys;
-    for (const [dot, weight] of glance.max.entries()) shades.put(image.data, dot, levelOf(weight, even));
-    canvas.getContext("2d")?.putImageData(image, 0, 0);
-  }
+  new IntersectionObserver((entries) => {
+    isSeen ||= entries.some(({ isIntersecting }) => isIntersecting);
+    begin();
+  }).observe(element);
+  onRecolour(() => paint(tiles));
+  return {
+    element,
+    begin,
+    show: (next: BringScene): void => {
+      const before = scene;
+      scene = next;
+      const { source, at, state } = next;
+      order.show(state.order);
+      element.hidden = source.layers * source.heads === 1;
+      if (before?.source !== source) {
+        made = undefined;
+        tiles = Array.from({ length: source.layers * source.heads }, (_, index) => {
+          const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
+          return tileOf(layer, head, source.headName?.(layer, head) ?? "");
+        });
+      }
+      for (const { layer, head, element: tile } of tiles) {
+        tile.ariaPressed = String(layer === at.layer && head === at.head);
+      }
+      begin();
+      if (before?.source !== source || before.state.order !== state.order) sort();
+    },
+  };
 }
 
 /** As many keys with equal weights would be as spread out. */

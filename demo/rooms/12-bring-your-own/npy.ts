@@ -1,6 +1,6 @@
 // Arrays as NumPy saves them. What a header says is believed only after it was held against the bytes that are there.
 
-import { countOf, FileTrouble, type NamedArray } from "./arrays.js";
+import { countOf, type NamedArray, refuse } from "./arrays.js";
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 const HEADER = /^\{.*\}\s*$/s;
@@ -25,38 +25,31 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
   const view = new DataView(buffer);
-  if (view.byteLength < 10 || MAGIC.some((byte, index) => view.getUint8(index) !== byte)) {
-    throw new FileTrouble(`“${name}” does not begin as npy files do.`);
-  }
+  const isNpy = view.byteLength >= 10 && MAGIC.every((byte, index) => view.getUint8(index) === byte);
+  if (!isNpy) refuse(`“${name}” does not begin as npy files do.`);
   const [major, start] = view.getUint8(6) === 1 ? [1, 10] : [view.getUint8(6), 12];
-  if (major > 3 || view.byteLength < start)
-    throw new FileTrouble(`“${name}” is npy of a version unknown here: ${major}.`);
+  if (major > 3 || view.byteLength < start) refuse(`“${name}” is npy of a version unknown here: ${major}.`);
   const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
-  if (start + length > view.byteLength) {
-    throw new FileTrouble(
-      `“${name}” ends within its header: ${length} bytes are said, ${view.byteLength - start} there.`,
-    );
-  }
+  const first = start + length;
+  const there = view.byteLength - first;
+  if (there < 0) refuse(`“${name}” ends within its header: ${length} bytes are said, ${length + there} there.`);
   const header = new TextDecoder().decode(new Uint8Array(buffer, start, length));
   const [descr, order, dims] = [DESCR.exec(header), ORDER.exec(header), SHAPE.exec(header)];
   if (!HEADER.test(header) || descr === null || order === null || dims === null) {
-    throw new FileTrouble(`“${name}” has a header that cannot be read: ${header.slice(0, 80).trim()}`);
+    refuse(`“${name}” has a header that cannot be read: ${header.slice(0, 80).trim()}`);
   }
   const [, endian, letter = "", digits = ""] = descr;
-  const read = READERS[letter + digits];
-  if (read === undefined)
-    throw new FileTrouble(`“${name}” is of the type ${letter + digits}; read are ${Object.keys(READERS).join(", ")}.`);
+  const type = letter + digits;
+  const read =
+    READERS[type] ?? refuse(`“${name}” is of the type ${type}; read are ${Object.keys(READERS).join(", ")}.`);
   const shape = (dims[1] ?? "").split(",").flatMap((part) => (part.trim() === "" ? [] : [Number(part)]));
   const [count, bytes] = [countOf(name, shape), Number(digits)];
-  const there = view.byteLength - start - length;
   if (there !== count * bytes) {
-    throw new FileTrouble(
-      `“${name}” says ${count} numbers of ${bytes} bytes, which is ${count * bytes}, and holds ${there}.`,
-    );
+    refuse(`“${name}” says ${count} numbers of ${bytes} bytes, which is ${count * bytes}, and holds ${there}.`);
   }
-  const [first, little] = [start + length, endian !== ">"];
+  const little = endian !== ">";
   const data =
-    letter + digits === "f4" && little
+    type === "f4" && little
       ? new Float32Array(buffer.slice(first))
       : Float32Array.from({ length: count }, (_, index) => read(view, first + index * bytes, little));
   return { name, shape, data: order[1] === "True" ? fromFortran(shape, data) : data };

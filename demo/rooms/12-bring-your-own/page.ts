@@ -2,10 +2,8 @@
 
 import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
-import { callsOf, readAnswers } from "./calls.js";
-import { Library } from "./library.js";
-import { BringRoom } from "./room.js";
-import { prepare, scenesOf } from "./scene.js";
+import { bringRoom } from "./room.js";
+import { callsOf, Library, prepare, readAnswers, scenesOf } from "./scene.js";
 import { openBringStore } from "./state.js";
 // After the frame, whose styles a room refines.
 import "../../style/pixels.css";
@@ -21,5 +19,5 @@ runRoom({
   read: readAnswers,
   // All else is where one looks.
   computedFrom: ["source", "brought", "tokens", "seed", "causal", "layer", "head", "row", "col"],
-  build: (scene, engine) => new BringRoom(store, library, find("#room", HTMLElement), scene, engine),
+  build: (scene, engine) => bringRoom(store, library, find("#room", HTMLElement), scene, engine),
 });

@@ -1,7 +1,7 @@
 // A picture as tokens: patches of it, and heads whose vectors are made to look for what is alike in colour, in structure or in place.
 
 import { houseAt } from "../../src/model/made-pictures.js";
-import type { Source, Vectors } from "./source.js";
+import { madeSource, type Recipe, type Source } from "./source.js";
 
 /** Patches, both ways; pixels of a patch, both ways. */
 export const PATCHES = 32;
@@ -18,13 +18,6 @@ interface Patch {
   readonly place: readonly number[];
 }
 
-/** What queries and keys of a head are made of. Scores are their products. */
-interface Recipe {
-  readonly name: string;
-  readonly q: (patch: Patch) => readonly number[];
-  readonly k: (patch: Patch) => readonly number[];
-}
-
 /** As a query, so that products with a key are, but for what belongs to the query alone, minus the squared distance times `sharpness`. */
 const near = (sharpness: number, vector: readonly number[]): readonly number[] => [
   ...vector.map((part) => 2 * sharpness * part),
@@ -37,47 +30,38 @@ const nearKey = (vector: readonly number[]): readonly number[] => [
 
 const [COLOUR, PLACE, STRUCTURE] = [60, 0.04, 14];
 
-const RECIPES: readonly Recipe[] = [
-  { name: "patches of the same colour", q: ({ colour }) => near(COLOUR, colour), k: ({ colour }) => nearKey(colour) },
-  {
-    name: "patches of the same structure",
-    q: ({ structure }) => structure.map((part) => STRUCTURE * part),
-    k: ({ structure }) => structure,
-  },
-  { name: "patches nearby", q: ({ place }) => near(PLACE, place), k: ({ place }) => nearKey(place) },
-  {
-    name: "patches of the same colour nearby",
-    q: ({ colour, place }) => [...near(COLOUR, colour), ...near(PLACE / 4, place)],
-    k: ({ colour, place }) => [...nearKey(colour), ...nearKey(place)],
-  },
-];
-
 /** One layer, a head a recipe, a token a patch. */
-export function photoSource(name: string, picture: ImageData): Source {
+export function photoSource(picture: ImageData): Source {
   const patches = Array.from({ length: COUNT }, (_, index) => patchOf(picture, index));
-  const heads = RECIPES.map(({ q, k }) => vectorsOf(patches.map(q), patches.map(k)));
-  return {
-    name,
-    layers: 1,
-    heads: RECIPES.length,
-    queries: COUNT,
-    keys: COUNT,
-    headName: (_, head) => RECIPES[head]?.name ?? "",
-    vectors: (_, head) => heads[head],
-    weights: () => undefined,
-    origin: "made by the recipe of this head",
+  type Made = (patch: Patch) => readonly number[];
+  const head = (name: string, q: Made, k: Made, strength = 1): Recipe => {
+    const of = (make: Made) => (at: number) => patches.slice(at, at + 1).flatMap(make);
+    return { name, strength, q: of(q), k: of(k) };
   };
-}
-
-function vectorsOf(queries: readonly (readonly number[])[], keys: readonly (readonly number[])[]): Vectors {
-  const width = queries[0]?.length ?? 0;
-  // Scores will be divided by the root of the width.
-  const root = Math.sqrt(width);
-  return {
-    width,
-    q: Float32Array.from(queries.flatMap((query) => query.map((part) => part * root))),
-    k: Float32Array.from(keys.flat()),
-  };
+  const heads = [
+    head(
+      "patches of the same colour",
+      ({ colour }) => near(COLOUR, colour),
+      ({ colour }) => nearKey(colour),
+    ),
+    head(
+      "patches of the same structure",
+      ({ structure }) => structure,
+      ({ structure }) => structure,
+      STRUCTURE,
+    ),
+    head(
+      "patches nearby",
+      ({ place }) => near(PLACE, place),
+      ({ place }) => nearKey(place),
+    ),
+    head(
+      "patches of the same colour nearby",
+      ({ colour, place }) => [...near(COLOUR, colour), ...near(PLACE / 4, place)],
+      ({ colour, place }) => [...nearKey(colour), ...nearKey(place)],
+    ),
+  ];
+  return madeSource("a picture", [heads], COUNT);
 }
 
 function patchOf({ data }: ImageData, index: number): Patch {

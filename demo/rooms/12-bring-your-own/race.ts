@@ -1,8 +1,11 @@
-// What this device does with one attention call: plain JavaScript, and heed in each way that runs here, in turns.
+// What this device does with one attention call: plain JavaScript, and heed in each way that runs here, in turns; and what was found out,
+// as text to hand on.
 
-import type { Heed } from "heed";
+import type { Capabilities, CreateOptions } from "heed";
 import { normal } from "../../src/model/random.js";
+import { exact, magnitude } from "../../src/ui/numbers.js";
 import { pacer, pause } from "../../src/ui/pieces.js";
+import { madeRow } from "./rows.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;
@@ -11,26 +14,18 @@ const CHECKED_ROWS = 8;
 /** How long plain JavaScript computes before the page has its turn. */
 const SLICE = 8;
 
-export interface Problem {
+interface Problem {
   readonly tokens: number;
-  readonly q: Float32Array;
-  readonly k: Float32Array;
-  readonly v: Float32Array;
+  readonly q: Float32Array<ArrayBuffer>;
+  readonly k: Float32Array<ArrayBuffer>;
+  readonly v: Float32Array<ArrayBuffer>;
 }
 
+/** One of those that are raced. */
 interface Runner {
   /** The output is [heads, tokens, width]. */
-  readonly run: (
-    problem: Problem,
-    signal: AbortSignal,
-  ) => Promise<{ readonly milliseconds: number; readonly output: Float32Array }>;
+  readonly run: (problem: Problem, signal: AbortSignal) => Promise<{ milliseconds: number; output: Float32Array }>;
   readonly dispose: () => void;
-}
-
-interface Contestant {
-  readonly name: string;
-  /** Throws where it does not run here. */
-  readonly open: () => Promise<Runner>;
 }
 
 export interface Result {
@@ -45,7 +40,7 @@ export interface Result {
 export async function problemOf(tokens: number): Promise<Problem> {
   const next = normal(12);
   const paced = pacer();
-  const numbers = async (): Promise<Float32Array> => {
+  const numbers = async () => {
     const made = new Float32Array(HEADS * tokens * WIDTH);
     for (let row = 0; row < HEADS * tokens; row++) {
       for (let part = 0; part < WIDTH; part++) made[row * WIDTH + part] = next();
@@ -57,26 +52,25 @@ export async function problemOf(tokens: number): Promise<Problem> {
 }
 
 /** The multiplications and additions of both products. */
-export function operationsOf(tokens: number): number {
+function operationsOf(tokens: number): number {
   return 4 * HEADS * tokens * tokens * WIDTH;
 }
 
-function contestants(cores: number): readonly Contestant[] {
-  const several = Math.min(8, Math.max(2, cores));
-  const heed = (name: string, options: Parameters<typeof import("heed").createHeed>[0]): Contestant => ({
-    name: `heed, ${name}`,
-    open: async () => heedRunner(await (await import("heed")).createHeed(options)),
-  });
-  const wasm = (threads: number, on: string): readonly Contestant[] => [
-    heed(`SIMD, ${on}`, { backend: "wasm", variant: "simd", threads }),
-    heed(`relaxed SIMD, ${on}`, { backend: "wasm", variant: "relaxed", threads }),
+/** By their names, in their order; throws where one does not run here. */
+function contestants(cores: number): ReadonlyMap<string, () => Promise<Runner>> {
+  const threads = Math.min(8, Math.max(2, cores));
+  const heeds: [string, CreateOptions][] = [
+    ["SIMD, 1 thread", { backend: "wasm", variant: "simd", threads: 1 }],
+    ["relaxed SIMD, 1 thread", { backend: "wasm", variant: "relaxed", threads: 1 }],
+    [`SIMD, ${threads} threads`, { backend: "wasm", variant: "simd", threads }],
+    [`relaxed SIMD, ${threads} threads`, { backend: "wasm", variant: "relaxed", threads }],
+    ["WebGPU", { backend: "webgpu" }],
   ];
-  return [
-    { name: "plain JavaScript, one number at a time", open: async () => ({ run: plain, dispose: () => {} }) },
-    ...wasm(1, "1 thread"),
-    ...(cores > 1 ? wasm(several, `${several} threads`) : []),
-    heed("WebGPU", { backend: "webgpu" }),
-  ];
+  const run = heeds.filter(([, options]) => cores > 1 || (options.threads ?? 1) === 1);
+  return new Map([
+    ["plain JavaScript, one number at a time", async () => ({ run: plain, dispose: () => {} })],
+    ...run.map(([name, options]) => [`heed, ${name}`, () => openHeed(options)] as const),
+  ]);
 }
 
 export async function race(
@@ -92,7 +86,7 @@ export async function race(
   const results = (): readonly Result[] =>
     lanes.map(({ name, times, error, note }) => ({ name, milliseconds: medianOf(times), error, note }));
   try {
-    for (const { name, open } of contestants(cores)) {
+    for (const [name, open] of contestants(cores)) {
       progress(`Starting: ${name}.`, results());
       signal.throwIfAborted();
       try {
@@ -118,7 +112,9 @@ export async function race(
   }
 }
 
-function heedRunner(heed: Heed): Runner {
+async function openHeed(options: CreateOptions): Promise<Runner> {
+  const { createHeed } = await import("heed");
+  const heed = await createHeed(options);
   return {
     run: async ({ tokens, q, k, v }, signal) => {
       const shape = [1, HEADS, tokens, WIDTH];
@@ -132,11 +128,11 @@ function heedRunner(heed: Heed): Runner {
 
 /** Row by row, as one would write it down; only what it computes is counted, not the page's turns. */
 const plain: Runner["run"] = async (problem, signal) => {
-  const { tokens } = problem;
-  const output = new Float32Array(HEADS * tokens * WIDTH);
+  const rows = HEADS * problem.tokens;
+  const output = new Float32Array(rows * WIDTH);
   let milliseconds = 0;
   let start = performance.now();
-  for (let row = 0; row < HEADS * tokens; row++) {
+  for (let row = 0; row < rows; row++) {
     output.set(plainRow(problem, row), row * WIDTH);
     const now = performance.now();
     if (now - start < SLICE) continue;
@@ -148,25 +144,17 @@ const plain: Runner["run"] = async (problem, signal) => {
   return { milliseconds: milliseconds + performance.now() - start, output };
 };
 
+/** Of all heads one after the other. */
 function plainRow({ tokens, q, k, v }: Problem, row: number): Float64Array {
-  const first = Math.floor(row / tokens) * tokens * WIDTH;
-  const weights = new Float64Array(tokens);
-  let most = Number.NEGATIVE_INFINITY;
-  for (let key = 0; key < tokens; key++) {
-    let sum = 0;
-    for (let part = 0; part < WIDTH; part++) sum += (q[row * WIDTH + part] ?? 0) * (k[first + key * WIDTH + part] ?? 0);
-    weights[key] = sum / Math.sqrt(WIDTH);
-    if (sum / Math.sqrt(WIDTH) > most) most = sum / Math.sqrt(WIDTH);
-  }
-  let total = 0;
-  for (let key = 0; key < tokens; key++) {
-    weights[key] = Math.exp((weights[key] ?? 0) - most);
-    total += weights[key] ?? 0;
-  }
+  const first = row - (row % tokens);
+  const head = (data: Float32Array<ArrayBuffer>) => data.subarray(first * WIDTH, (first + tokens) * WIDTH);
+  const vectors = { width: WIDTH, q: head(q), k: head(k) };
+  const { weights } = madeRow({ queries: tokens, keys: tokens }, vectors, false, row - first);
+  const values = head(v);
   return new Float64Array(WIDTH).map((_, part) => {
     let sum = 0;
-    for (let key = 0; key < tokens; key++) sum += (weights[key] ?? 0) * (v[first + key * WIDTH + part] ?? 0);
-    return sum / total;
+    for (let key = 0; key < tokens; key++) sum += (weights[key] ?? 0) * (values[key * WIDTH + part] ?? 0);
+    return sum;
   });
 }
 
@@ -187,12 +175,70 @@ export async function exactRows(problem: Problem): Promise<ReadonlyMap<number, F
 
 function widestOf(wanted: ReadonlyMap<number, Float64Array>, output: Float32Array, tokens: number): number {
   if (output.length !== HEADS * tokens * WIDTH) return Number.NaN;
-  const gaps = Array.from(wanted, ([row, exact]) =>
-    Math.max(...exact.map((value, part) => Math.abs(value - (output[row * WIDTH + part] ?? Number.NaN)))),
+  const gaps = Array.from(wanted, ([row, values]) =>
+    Math.max(...values.map((value, part) => Math.abs(value - (output[row * WIDTH + part] ?? Number.NaN)))),
   );
   return Math.max(...gaps);
 }
 
 export function medianOf(times: readonly number[]): number | undefined {
   return [...times].sort((a, b) => a - b)[times.length >> 1];
+}
+
+export interface Device {
+  readonly agent: string;
+  readonly cores: number;
+  readonly isolated: boolean;
+  /** undefined: the kernels did not start, or not yet. */
+  readonly capabilities: Capabilities | undefined;
+}
+
+/** What is there, line by line. `absent`: in the place of what the kernels would tell. */
+export function statusOf(
+  { cores, isolated, capabilities: found }: Device,
+  absent = "kernels did not start",
+): readonly (readonly [name: string, value: string])[] {
+  const yes = (is: boolean | undefined): string => (is === undefined ? absent : is ? "yes" : "no");
+  return [
+    ["Cores", String(cores)],
+    ["Isolated page", yes(isolated)],
+    ["SIMD", yes(found?.simd)],
+    ["Relaxed SIMD", yes(found?.relaxedSimd)],
+    ["Shared memory", yes(found?.sharedMemory)],
+    ["Chosen by itself", found ? `${found.backend}, ${found.variant}, ${found.threads} of ${cores}` : absent],
+  ];
+}
+
+export const FIGURES = ["ms", "× plain", "GFLOP/s", "error"] as const;
+
+/** A line of the race; the first of all is the plain one. */
+export function figuresOf({ milliseconds, error }: Result, tokens: number, [plain]: readonly Result[]) {
+  if (milliseconds === undefined) return FIGURES.map(() => "…");
+  return [
+    milliseconds.toFixed(milliseconds < 10 ? 2 : 0),
+    plain?.milliseconds === undefined ? "" : exact(plain.milliseconds / milliseconds, 1),
+    exact(operationsOf(tokens) / milliseconds / 1e6, 1),
+    magnitude(error ?? Number.NaN),
+  ];
+}
+
+export function reportOf(device: Device, tokens: number, results: readonly Result[], when: string): string {
+  const line = (name: string, figures: readonly string[]): string =>
+    name.padEnd(40) + figures.map((figure) => figure.padStart(10)).join("");
+  const sizes = `Attention of ${HEADS} heads, ${tokens} tokens, width ${WIDTH}`;
+  return [
+    "heed on this device",
+    when,
+    device.agent,
+    ...statusOf(device).map(([name, value]) => `${name}: ${value}`),
+    ...(device.capabilities?.reasons ?? []),
+    "",
+    `${sizes}; medians of ${ROUNDS} rounds in turns, awaited from the page.`,
+    "Errors are the largest of some rows against double precision.",
+    line("", FIGURES),
+    ...results.map((result) =>
+      line(result.name, result.note === "" ? figuresOf(result, tokens, results) : [` not here: ${result.note}`]),
+    ),
+    "",
+  ].join("\n");
 }

@@ -10,7 +10,7 @@ const ROWS = 64;
 
 export interface Rollout {
   /** Of each token of the first layer, to the sum of the queries. */
-  readonly shares: Float64Array;
+  readonly weights: Float64Array;
   /** What was left out of it. */
   readonly lost: number;
 }
@@ -27,49 +27,41 @@ export async function rollout(
 ): Promise<Rollout> {
   const { source, at } = scene;
   const { layers, heads, keys } = source;
-  let shares = new Float64Array(keys);
-  for (const query of askedOf(scene)) shares[query] = (shares[query] ?? 0) + 1;
+  let reached = new Float64Array(keys);
+  for (const query of askedOf(scene)) reached[query] = (reached[query] ?? 0) + 1;
   let lost = 0;
   for (let layer = layers - 1; layer >= 0; layer--) {
-    const next = shares.map((share) => share / 2);
-    const blocks = blocksOf(shares);
-    lost += blocks.lost / 2;
+    const next = reached.map((weight) => weight / 2);
+    const starts: number[] = [];
+    for (let from = 0; from < keys; from += ROWS) {
+      const sum = reached.subarray(from, from + ROWS).reduce((total, weight) => total + weight, 0);
+      if (sum > NEGLIGIBLE) starts.push(from);
+      else lost += sum / 2;
+    }
     for (let head = 0; head < heads; head++) {
       const rows = rowsOf(source, { ...at, layer, head }, heed);
       try {
-        for (const [index, from] of blocks.starts.entries()) {
-          progress(((layers - 1 - layer) * heads + head + index / blocks.starts.length) / (layers * heads));
+        for (const [index, from] of starts.entries()) {
+          progress(((layers - 1 - layer) * heads + head + index / starts.length) / (layers * heads));
           const weights = await rows.read(from, Math.min(keys, from + ROWS), signal);
           signal.throwIfAborted();
-          addRows(next, weights, shares.subarray(from, from + ROWS), 0.5 / heads);
+          addRows(next, weights, reached.subarray(from, from + ROWS), 0.5 / heads);
         }
       } finally {
         rows.dispose();
       }
     }
-    shares = next;
+    reached = next;
   }
-  return { shares, lost };
+  return { weights: reached, lost };
 }
 
-/** Adds rows times their shares. */
-function addRows(into: Float64Array, weights: Float32Array, shares: Float64Array, factor: number): void {
-  const keys = into.length;
-  for (let row = 0; row < shares.length; row++) {
-    const share = (shares[row] ?? 0) * factor;
-    if (share === 0) continue;
-    for (let key = 0; key < keys; key++) into[key] = (into[key] ?? 0) + share * (weights[row * keys + key] ?? 0);
-  }
-}
-
-/** Where blocks of rows begin that are worth computing. */
-function blocksOf(shares: Float64Array): { readonly starts: readonly number[]; readonly lost: number } {
-  const starts: number[] = [];
-  let lost = 0;
-  for (let from = 0; from < shares.length; from += ROWS) {
-    const sum = shares.subarray(from, from + ROWS).reduce((total, share) => total + share, 0);
-    if (sum > NEGLIGIBLE) starts.push(from);
-    else lost += sum;
-  }
-  return { starts, lost };
+/** Adds rows times what reaches them. */
+function addRows(into: Float64Array, weights: Float32Array, reached: Float64Array, factor: number): void {
+  reached.forEach((one, row) => {
+    if (one === 0) return;
+    for (let key = 0; key < into.length; key++) {
+      into[key] = (into[key] ?? 0) + one * factor * (weights[row * into.length + key] ?? 0);
+    }
+  });
 }

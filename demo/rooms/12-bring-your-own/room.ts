@@ -1,209 +1,184 @@
 // Room 12, bring your own: attention of any length, from above and down to single multiply-adds.
 
 import type { Engine } from "../../src/engine/engine.js";
-import type { Cell } from "../../src/model/cell.js";
 import { rowsOf } from "../../src/model/matrix.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
+import type { Room } from "../../src/page/run-room.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { drawn } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
-import type { BringAnswer } from "./calls.js";
 import { heedCode, saveButton, torchCode } from "./code.js";
-import { type BringControls, controls } from "./controls.js";
-import { DevicePicture } from "./device-picture.js";
+import { controls } from "./controls.js";
+import { devicePicture } from "./device-picture.js";
 import { explain, type Spot, TOLD } from "./explain.js";
-import { HeadPicture } from "./head-picture.js";
-import type { Library } from "./library.js";
-import { ModelPicture } from "./model-picture.js";
-import { PhotoPicture } from "./photo-picture.js";
-import type { BringScene } from "./scene.js";
-import type { BringStore } from "./state.js";
-import { TokensPicture } from "./tokens-picture.js";
-import { MATRICES, type MatrixName, viewOf } from "./views.js";
+import { headPicture } from "./head-picture.js";
+import { modelPicture } from "./model-picture.js";
+import { photoPicture } from "./photo-picture.js";
+import { type BringAnswer, type BringScene, type Library, MATRICES, type MatrixName, viewOf } from "./scene.js";
+import { ALL, type BringStore } from "./state.js";
+import { tokensPicture } from "./tokens-picture.js";
 
-export class BringRoom {
-  readonly #store: BringStore;
-  #scene: BringScene;
-  #answer: BringAnswer | undefined;
+type Answer = BringAnswer | undefined;
+
+export function bringRoom(
+  store: BringStore,
+  library: Library,
+  root: HTMLElement,
+  first: BringScene,
+  engine: Engine,
+): Room<BringScene, BringAnswer> {
+  let scene = first;
+  let answer: Answer;
   /** All of which is to be seen; undefined while it is on its way. */
-  #whole: BringScene | undefined;
+  let seen: BringScene | undefined;
   /** What is on its way, or comes instead of it. */
-  #next: { readonly scene: BringScene; readonly answer: BringAnswer | undefined } | undefined;
-  #shown = Promise.resolve();
-  readonly #controls: BringControls;
-  readonly #matrices = new NamedMatrices(MATRICES);
-  readonly #teller = new Teller({
+  let coming: { readonly scene: BringScene; readonly answer: Answer } | undefined;
+  let shown = Promise.resolve();
+  const matrices = new NamedMatrices(MATRICES);
+  const agreement = agreementLine();
+
+  const teller = new Teller({
     keeper: () => ({
-      cell: this.#store.cell,
-      hold: (cell) => this.#store.hold(this.#isInTheLight(cell) ? undefined : cell),
+      cell: store.cell,
+      // The address says the cell in the light as it is, by row and column.
+      hold: (cell) => {
+        const isInTheLight = cell.name === "A" && cell.row === scene.row && cell.col === scene.col;
+        store.hold(isInTheLight ? undefined : cell);
+      },
     }),
-    first: () => ({ name: "A", row: this.#scene.row, col: this.#scene.col }),
+    first: () => ({ name: "A", row: scene.row, col: scene.col }),
     explain: (cell) => {
       const name = TOLD.find((known) => known === cell.name);
-      return name === undefined ? undefined : explain(this.#scene, { ...cell, name }, this.#answer);
+      return name && explain(scene, { ...cell, name }, answer);
     },
-    light: (lights) => this.#matrices.light(lights),
+    light: (lights) => matrices.light(lights),
   });
-  readonly #head: HeadPicture;
-  readonly #model: ModelPicture;
-  readonly #tokens: TokensPicture;
-  readonly #device: DevicePicture;
-  readonly #photo: PhotoPicture;
-  readonly #cells;
-  readonly #neurons;
-  readonly #agreement = agreementLine();
+  const leave = (): void => teller.leave();
+  /** At a cell of the map: in the light, or only told about. */
+  const inspect = (row: number, col: number, held: boolean): void => {
+    if (held) store.change({ row, col });
+    teller.point({ name: "A", row, col }, held);
+  };
+  matrices.listen({ point: (spot, held) => teller.point(placed(spot, scene), held), leave });
 
-  constructor(store: BringStore, library: Library, root: HTMLElement, scene: BringScene, engine: Engine) {
-    this.#store = store;
-    this.#scene = scene;
-    this.#controls = controls(store, library);
-    this.#head = new HeadPicture({
-      store,
-      engine,
-      controls: this.#controls,
-      inspect: (row, col, held) => this.#look(row, col, held),
-      leave: () => this.#teller.leave(),
-    });
-    this.#model = new ModelPicture(store, engine);
-    this.#tokens = new TokensPicture({
-      store,
-      engine,
-      tell: (key) => this.#teller.point({ name: "sum", row: 0, col: key }, true),
-      // What fails to be shown is reported where it does.
-      shown: async () => void (await Promise.allSettled([this.#shown])),
-    });
-    this.#device = new DevicePicture(store, engine);
-    this.#photo = new PhotoPicture(
-      library,
-      (row, col) => this.#look(row ?? this.#scene.row, col, true),
-      () => store.change({ source: "photo", brought: store.state.brought + 1 }),
-    );
-    this.#matrices.listen({
-      point: (spot, held) => this.#teller.point(this.#placed(spot), held),
-      leave: () => this.#teller.leave(),
-    });
-    const data = (): unknown => this.#numbers();
-    this.#cells = picture({
-      name: "cells",
-      title: "Down to single cells",
-      body: [this.#matrices.line("Z", "A")],
-      data,
-    });
-    this.#neurons = picture({
-      name: "neurons",
-      title: "Which parts of the vectors did it",
-      body: this.#matrices.of("q", "K", "P"),
-      data,
-    });
-    const all = [this.#photo, this.#head, this.#cells, this.#neurons, this.#model, this.#tokens, this.#device];
-    furnish(root, {
-      pictures: all.map(({ element }) => element),
-      readout: this.#teller.element,
-      agreement: this.#agreement,
-      heedCode: () => heedCode(this.#scene),
-      torchCode: () => torchCode(this.#scene),
-    });
-    root.querySelector(".code-buttons")?.prepend(saveButton(() => this.#scene));
-    void engine.opened.then(() => {
-      for (const part of [this.#head, this.#model, this.#device]) part.begin();
-    });
-  }
-
-  show(scene: BringScene, answer: BringAnswer | undefined): void {
-    const isUnderWay = this.#next !== undefined;
-    this.#next = { scene, answer };
-    if (!isUnderWay) this.#shown = this.#showNext();
-  }
-
-  /** At once, but for what has other cells nearly everywhere, which are laid out in a frame for each part. */
-  async #showNext(): Promise<void> {
-    const pictures = this.#head.element.parentElement;
-    try {
-      for (let next = this.#next; next !== undefined; next = this.#next) {
-        const isAnother = this.#whole === undefined || extent(next.scene) !== extent(this.#whole);
-        if (isAnother) pictures?.setAttribute("aria-busy", "true");
-        for (const _ of this.showing(next.scene, next.answer)) {
-          if (isAnother) await drawn();
-          if (this.#next !== next) break;
-        }
-        if (this.#next === next) this.#next = undefined;
-      }
-    } finally {
-      this.#next = undefined;
-      pictures?.removeAttribute("aria-busy");
-    }
-  }
-
-  *showing(scene: BringScene, answer: BringAnswer | undefined): Generator<undefined> {
-    const before = this.#whole;
-    this.#whole = undefined;
-    this.#scene = scene;
-    this.#answer = answer;
-    if (scene !== before) this.#head.show(scene);
-    // Many times a second, and none of the rest changes.
-    if (before === undefined || scene === before || scene.source !== before.source || !isMove(scene, before)) {
-      yield;
-      if (scene !== before) yield* this.#showingScene(scene);
-      this.#matrices.show((name) => viewOf(name, scene, answer), ["A"]);
-      this.#agreement.textContent = agreementOf(scene, answer);
-      this.#teller.tell();
-    }
-    this.#whole = scene;
-  }
-
-  /** All that no answer of the kernel changes. */
-  *#showingScene(scene: BringScene): Generator<undefined> {
-    this.#controls.show(scene);
-    yield;
-    for (const part of [this.#photo, this.#model, this.#tokens]) {
-      part.show(scene);
-      yield;
-    }
-    this.#device.show(scene.state.raced);
-    yield;
-    for (const name of MATRICES) {
-      this.#matrices.show((one) => viewOf(one, scene, undefined), [name]);
-      yield;
-    }
-    this.#cells.say(
-      "The cells around the chosen one. Choose another on the map, or point at one here to see what it is made of.",
-    );
-    this.#neurons.say(
-      `Query ${scene.row + 1} beside the keys of the window, part by part, and their products. A row of products adds up to a score, before it is divided by the root of the width.`,
-    );
-    this.#neurons.element.hidden = scene.vectors === undefined;
-  }
-
-  /** A cell of the map: in the light, or only told about. */
-  #look(row: number, col: number, held: boolean): void {
-    if (held) this.#store.change({ row, col });
-    this.#teller.point({ name: "A", row, col }, held);
-  }
-
-  /** The address says it as it is, by row and column. */
-  #isInTheLight({ name, row, col }: Cell): boolean {
-    return name === "A" && row === this.#scene.row && col === this.#scene.col;
-  }
-
-  /** From its place in the small window to that in the whole. */
-  #placed({ name, row, col }: NamedSpot<MatrixName>): Spot {
-    const { cells, row: query } = this.#scene;
-    if (name === "q") return { name, row: query, col };
-    if (name === "K" || name === "P") return { name, row: row + cells.left, col };
-    return { name, row: row + cells.top, col: col + cells.left };
-  }
-
-  #numbers(): unknown {
-    const { state, source, at, row, col, cells } = this.#scene;
-    const matrices = MATRICES.flatMap((name) => {
-      const view = viewOf(name, this.#scene, this.#answer);
+  const { show: showControls, ...below } = controls(store, library);
+  const head = headPicture({ store, engine, controls: below, inspect, leave });
+  const model = modelPicture(store, engine);
+  const tokens = tokensPicture({
+    store,
+    engine,
+    tell: (key) => teller.point({ name: "sum", row: 0, col: key }, true),
+    // What fails to be shown is reported where it does.
+    shown: async () => void (await Promise.allSettled([shown])),
+  });
+  const device = devicePicture(store, engine);
+  const photo = photoPicture(
+    library,
+    (row, col) => inspect(row ?? scene.row, col, true),
+    () => store.change({ source: "photo", brought: store.state.brought + 1 }),
+  );
+  const data = (): unknown => {
+    const { state, source, at, row, col, cells } = scene;
+    const numbers = MATRICES.flatMap((name) => {
+      const view = viewOf(name, scene, answer);
       return view === undefined ? [] : [[name, rowsOf(view.matrix)] as const];
     });
     const { top, left } = cells;
-    return { state, source: source.name, ...at, row, col, top, left, ...Object.fromEntries(matrices) };
+    return { state, source: source.name, ...at, row, col, top, left, ...Object.fromEntries(numbers) };
+  };
+  const cells = picture({
+    name: "cells",
+    title: "Down to single cells",
+    body: [matrices.line("Z", "A")],
+    data,
+  });
+  cells.say(
+    "The cells around the chosen one. Choose another on the map, or point at one here to see what it is made of.",
+  );
+  const neurons = picture({
+    name: "neurons",
+    title: "Which parts of the vectors did it",
+    body: matrices.of("q", "K", "P"),
+    data,
+  });
+  const showNeurons = ({ row, vectors }: BringScene): void => {
+    const products = "A row of products adds up to a score, before it is divided by the root of the width";
+    neurons.say(`Query ${row + 1} beside the keys of the window, part by part, and their products. ${products}.`);
+    neurons.element.hidden = vectors === undefined;
+  };
+  /** All that no answer of the kernel changes, piece by piece. */
+  const pieces: readonly ((scene: BringScene) => void)[] = [
+    showControls,
+    ...[photo, model, tokens, device].map(({ show }) => show),
+    ...MATRICES.map((name) => (now: BringScene) => matrices.show(() => viewOf(name, now, undefined), [name])),
+    showNeurons,
+  ];
+
+  function* showing(next: BringScene, answered: Answer): Generator<undefined> {
+    const before = seen;
+    seen = undefined;
+    [scene, answer] = [next, answered];
+    if (next !== before) head.show(next);
+    // Many times a second, and none of the rest changes.
+    if (before === undefined || next === before || !isMove(next, before)) {
+      yield;
+      for (const show of next === before ? [] : pieces) {
+        show(next);
+        yield;
+      }
+      matrices.show((name) => viewOf(name, next, answered), ["A"]);
+      agreement.textContent = agreementOf(next, answered);
+      teller.tell();
+    }
+    seen = next;
   }
+  /** At once, but for what has other cells nearly everywhere, which are laid out in a frame for each part. */
+  const showComing = async (): Promise<void> => {
+    const pictures = head.element.parentElement;
+    try {
+      for (let next = coming; next !== undefined; next = coming) {
+        const isAnother = seen === undefined || extent(next.scene) !== extent(seen);
+        if (isAnother) pictures?.setAttribute("aria-busy", "true");
+        for (const _ of showing(next.scene, next.answer)) {
+          if (isAnother) await drawn();
+          if (coming !== next) break;
+        }
+        if (coming === next) coming = undefined;
+      }
+    } finally {
+      coming = undefined;
+      pictures?.removeAttribute("aria-busy");
+    }
+  };
+
+  furnish(root, {
+    pictures: [photo, head, cells, neurons, model, tokens, device].map(({ element }) => element),
+    readout: teller.element,
+    agreement,
+    heedCode: () => heedCode(scene),
+    torchCode: () => torchCode(scene),
+  });
+  root.querySelector(".code-buttons")?.prepend(saveButton(() => scene));
+  void engine.opened.then(() => {
+    for (const { begin } of [head, model, device]) begin();
+  });
+  return {
+    showing,
+    show: (next, answered) => {
+      const isUnderWay = coming !== undefined;
+      coming = { scene: next, answer: answered };
+      if (!isUnderWay) shown = showComing();
+    },
+  };
+}
+
+/** From its place in the small window to that in the whole. */
+function placed({ name, row, col }: NamedSpot<MatrixName>, { cells, row: query }: BringScene): Spot {
+  if (name === "q") return { name, row: query, col };
+  const isPart = name === "K" || name === "P";
+  return isPart ? { name, row: row + cells.left, col } : { name, row: row + cells.top, col: col + cells.left };
 }
 
 /** By which a room has other cells, not only other numbers in them. */
@@ -213,11 +188,11 @@ function extent({ source, vectors }: BringScene): string {
 
 /** Only another part of the map is looked at. */
 function isMove(now: BringScene, before: BringScene): boolean {
-  const rest = ({ state }: BringScene): string => JSON.stringify({ ...state, top: 0, left: 0, span: 0 });
-  return rest(now) === rest(before);
+  const rest = ({ state }: BringScene): string => JSON.stringify({ ...state, ...ALL });
+  return now.source === before.source && rest(now) === rest(before);
 }
 
-function agreementOf({ vectors, source }: BringScene, answer: BringAnswer | undefined): string {
+function agreementOf({ vectors, source }: BringScene, answer: Answer): string {
   if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums.`;
   return agreed(`${whole(answer?.compared ?? 0)} attention weights`, answer?.difference);
 }

@@ -1,9 +1,9 @@
-// Rows of weights, a few at a time: from the kernel, from what was brought, or, where no kernel runs, by hand. Never all at once.
+// Rows of weights, a few at a time: from the kernel, from what was brought, or, where no kernel runs, by the page's own arithmetic in
+// double precision, which the kernel's rows are held against. Never all at once.
 
 import type { Heed } from "heed";
 import { pause } from "../../src/ui/pieces.js";
-import { ownRow } from "./own-rows.js";
-import type { Source } from "./source.js";
+import type { Source, Vectors } from "./source.js";
 
 export interface Rows {
   readonly queries: number;
@@ -27,29 +27,40 @@ export function rowsAtOnce({ keys }: Pick<Rows, "keys">): number {
   return Math.max(1, Math.floor(PART / keys));
 }
 
-export function lastSeen({ queries, keys }: Source, causal: boolean, query: number): number {
-  return causal ? query + keys - queries : keys - 1;
-}
-
 export function rowsOf(source: Source, at: HeadAt, heed: Heed | undefined): Rows {
   const { queries, keys } = source;
-  const given = source.weights(at.layer, at.head);
-  if (given !== undefined) {
-    const read: Rows["read"] = async (from, to) => given.subarray(from * keys, to * keys);
-    return { queries, keys, read, dispose: () => {} };
-  }
-  return heed === undefined ? ownRows(source, at) : kernelRows(source, at, heed);
+  const given = source.weights?.(at.layer, at.head);
+  const vectors = source.vectors(at.layer, at.head);
+  const brought: Rows = {
+    queries,
+    keys,
+    read: async (from, to) => given?.subarray(from * keys, to * keys) ?? new Float32Array(0),
+    dispose: () => {},
+  };
+  if (vectors === undefined) return brought;
+  if (heed !== undefined) return { ...brought, ...kernelRows(source, vectors, at.causal, heed) };
+  const read: Rows["read"] = async (from, to, signal) => {
+    const rows = new Float32Array((to - from) * keys);
+    for (let query = from; query < to; query++) {
+      rows.set(madeRow(source, vectors, at.causal, query).weights, (query - from) * keys);
+      await pause();
+      signal.throwIfAborted();
+    }
+    return rows;
+  };
+  return { ...brought, read };
 }
 
-function kernelRows(source: Source, { layer, head, causal }: HeadAt, heed: Heed): Rows {
-  const { queries, keys } = source;
-  const { width, q, k } = vectorsOf(source, layer, head);
+function kernelRows(
+  { queries, keys }: Source,
+  { width, q, k }: Vectors,
+  causal: boolean,
+  heed: Heed,
+): Pick<Rows, "read" | "dispose"> {
   const key = heed.tensor(k, [1, 1, keys, width]);
   // Only the weights are wanted: the least that a value can be.
   const value = heed.zeros([1, 1, keys, 1]);
   return {
-    queries,
-    keys,
     read: async (from, to, signal) => {
       const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
       const { weights } = await heed.attention(query, key, value, {
@@ -66,27 +77,87 @@ function kernelRows(source: Source, { layer, head, causal }: HeadAt, heed: Heed)
   };
 }
 
-function ownRows(source: Source, { layer, head, causal }: HeadAt): Rows {
-  const { queries, keys } = source;
-  const vectors = vectorsOf(source, layer, head);
-  return {
-    queries,
-    keys,
-    read: async (from, to, signal) => {
-      const rows = new Float32Array((to - from) * keys);
-      for (let query = from; query < to; query++) {
-        rows.set(ownRow(vectors, query, keys, lastSeen(source, causal, query)).shares, (query - from) * keys);
-        await pause();
-        signal.throwIfAborted();
-      }
-      return rows;
-    },
-    dispose: () => {},
-  };
+/** What the weights of a row were made of. */
+export interface MadeRow {
+  readonly weights: Float64Array;
+  /** Of every key; -Infinity where it is hidden. */
+  readonly scores: Float64Array;
+  readonly most: number;
+  /** Of e to each score less the largest. */
+  readonly sum: number;
 }
 
-function vectorsOf(source: Source, layer: number, head: number) {
-  const vectors = source.vectors(layer, head);
-  if (vectors === undefined) throw new RangeError(`there is no head ${head + 1} in layer ${layer + 1}`);
-  return vectors;
+export function madeRow(
+  { queries, keys }: Pick<Source, "queries" | "keys">,
+  { width, q, k }: Vectors,
+  causal: boolean,
+  query: number,
+): MadeRow {
+  const seen = causal ? Math.min(keys, query + 1 + keys - queries) : keys;
+  const scores = new Float64Array(keys).fill(Number.NEGATIVE_INFINITY);
+  const root = Math.sqrt(width);
+  let [most, sum] = [Number.NEGATIVE_INFINITY, 0];
+  for (let key = 0; key < seen; key++) {
+    let dot = 0;
+    for (let part = 0; part < width; part++) dot += (q[query * width + part] ?? 0) * (k[key * width + part] ?? 0);
+    scores[key] = dot / root;
+    most = Math.max(most, dot / root);
+  }
+  const weights = new Float64Array(keys);
+  for (let key = 0; key < seen; key++) {
+    weights[key] = Math.exp((scores[key] ?? 0) - most);
+    sum += weights[key] ?? 0;
+  }
+  for (let key = 0; key < seen; key++) weights[key] = (weights[key] ?? 0) / sum;
+  return { weights, scores, most, sum };
+}
+
+/** Dots of a head at a glance, both ways. */
+const GLANCE = 64;
+/** Of each band of rows that becomes a line of dots, so many are looked at. */
+const SAMPLED = 4;
+
+export interface Glance {
+  readonly rows: number;
+  readonly cols: number;
+  readonly max: Float32Array;
+  /** The mean over the rows that were looked at, in nats. */
+  readonly entropy: number;
+  readonly sampledRows: number;
+}
+
+export async function glanceAt({ queries, keys, read }: Rows, signal: AbortSignal): Promise<Glance> {
+  const [rows, cols] = [Math.min(GLANCE, queries), Math.min(GLANCE, keys)];
+  const max = new Float32Array(rows * cols);
+  const edge = (index: number, parts: number, whole: number): number => Math.floor((index * whole) / parts);
+  let [entropy, sampledRows] = [0, 0];
+  for (let row = 0; row < rows; row++) {
+    const [top, bottom] = [edge(row, rows, queries), edge(row + 1, rows, queries)];
+    const from = top + Math.max(0, (bottom - top - SAMPLED) >> 1);
+    const weights = await read(from, Math.min(bottom, from + SAMPLED), signal);
+    signal.throwIfAborted();
+    for (let first = 0; first < weights.length; first += keys) {
+      entropy += entropyOf(weights.subarray(first, first + keys));
+      sampledRows += 1;
+      for (let col = 0; col < cols; col++) {
+        const dot = row * cols + col;
+        const right = first + edge(col + 1, cols, keys);
+        for (let at = first + edge(col, cols, keys); at < right; at++)
+          max[dot] = Math.max(max[dot] ?? 0, weights[at] ?? 0);
+      }
+    }
+  }
+  return { rows, cols, max, entropy: entropy / sampledRows, sampledRows };
+}
+
+/** In nats, of the weights as parts of their sum; 0 for a row of zeros. */
+export function entropyOf(weights: ArrayLike<number>): number {
+  let [sum, logs] = [0, 0];
+  for (let key = 0; key < weights.length; key++) {
+    const weight = weights[key] ?? 0;
+    if (weight <= 0) continue;
+    sum += weight;
+    logs += weight * Math.log(weight);
+  }
+  return sum === 0 ? 0 : Math.log(sum) - logs / sum;
 }

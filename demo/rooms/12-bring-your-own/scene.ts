@@ -1,26 +1,59 @@
-// The numbers of one state: the few cells around the one in the light, computed by the page in double precision.
+// The numbers of one state: the rows about the cell in the light, computed by the page in double precision; the small matrices that show
+// a part of them; and the same rows as a call of heed.
 
-import { at, fill, type Matrix } from "../../src/model/matrix.js";
-import type { Library } from "./library.js";
-import { type OwnRow, ownRow } from "./own-rows.js";
-import { type HeadAt, lastSeen } from "./rows.js";
+import type { MatrixView } from "heed/viz";
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
+import { exampleSource } from "./example.js";
+import { madePicture, photoSource } from "./photo.js";
+import { type HeadAt, type MadeRow, madeRow } from "./rows.js";
 import type { Source, Vectors } from "./source.js";
 import type { BringState } from "./state.js";
 
-/** Queries and keys of the small window. */
-export const SIDE = 8;
+/** The sources that there are: those that are made when they are first looked at, and what was brought, which lives as long as the page. */
+export class Library {
+  own: Source | undefined;
+  /** One's own picture, else one that is computed. */
+  photo: ImageData | undefined;
+  readonly #example = latest(exampleSource);
+  readonly #photoSource = latest(photoSource);
 
-/** Some queries and some keys around a cell, and all that their rows are made of. */
-export interface Cells {
+  get picture(): ImageData {
+    this.photo ??= madePicture();
+    return this.photo;
+  }
+
+  /** The example stands in for what is not there (yet). */
+  sourceOf({ source, tokens, seed }: BringState): Source {
+    if (source === "photo") return this.#photoSource(this.picture);
+    return (source === "own" ? this.own : undefined) ?? this.#example(tokens, seed);
+  }
+}
+
+/** Makes nothing anew for the arguments that it had last. */
+function latest<Args extends readonly unknown[], Made>(make: (...args: Args) => Made): (...args: Args) => Made {
+  let last: { readonly args: Args; readonly made: Made } | undefined;
+  return (...args) => {
+    if (last?.args.every((arg, index) => arg === args[index]) !== true) last = { args, made: make(...args) };
+    return last.made;
+  };
+}
+
+/** Queries and keys of the small window. */
+const SIDE = 8;
+
+export interface Row {
+  readonly weights: Float64Array | Float32Array;
+  /** undefined: the weights are as they were brought. */
+  readonly made?: MadeRow;
+}
+
+/** Some queries and some keys around a cell, and the whole rows of the queries. */
+interface Cells {
   readonly top: number;
   readonly left: number;
-  readonly rows: number;
   readonly cols: number;
-  /** undefined: the weights are as they were brought. */
-  readonly own: readonly OwnRow[] | undefined;
-  readonly shares: Matrix;
-  /** Scaled; only where they are computed. */
-  readonly scores: Matrix | undefined;
+  readonly rows: readonly Row[];
 }
 
 export interface BringScene {
@@ -43,46 +76,39 @@ export function* prepare(library: Library, state: BringState): Generator<undefin
 
 /** Cells are computed anew only where they are others: moving over the map changes the state many times a second. */
 export function scenesOf(library: Library): (state: BringState) => BringScene {
-  let last: { readonly key: string; readonly source: Source; readonly cells: Cells } | undefined;
+  const cellsOf = latest((source: Source, layer: number, head: number, causal: boolean, row: number, col: number) => {
+    const [rows, cols] = [Math.min(SIDE, source.queries), Math.min(SIDE, source.keys)];
+    const top = Math.min(source.queries - rows, Math.max(0, row - (rows >> 1)));
+    const left = Math.min(source.keys - cols, Math.max(0, col - (cols >> 1)));
+    const rowAt = (_: unknown, index: number): Row => rowOf(source, { layer, head, causal }, top + index);
+    return { top, left, cols, rows: Array.from({ length: rows }, rowAt) };
+  });
   return (state) => {
     const source = library.sourceOf(state);
     const [layer, head] = [Math.min(state.layer, source.layers - 1), Math.min(state.head, source.heads - 1)];
     const [row, col] = [Math.min(state.row, source.queries - 1), Math.min(state.col, source.keys - 1)];
-    const headAt: HeadAt = { layer, head, causal: state.causal === "yes" };
-    const vectors = source.vectors(layer, head);
-    const key = [layer, head, state.causal, row, col].join();
-    if (last?.key !== key || last.source !== source) {
-      last = { key, source, cells: cellsOf(source, headAt, vectors, row, col) };
-    }
-    return { state, source, at: headAt, vectors, row, col, cells: last.cells };
+    const causal = state.causal === "yes";
+    const cells = cellsOf(source, layer, head, causal, row, col);
+    return { state, source, at: { layer, head, causal }, vectors: source.vectors(layer, head), row, col, cells };
   };
 }
 
-function cellsOf(source: Source, headAt: HeadAt, vectors: Vectors | undefined, row: number, col: number): Cells {
-  const { queries, keys } = source;
-  const [rows, cols] = [Math.min(SIDE, queries), Math.min(SIDE, keys)];
-  const top = Math.min(queries - rows, Math.max(0, row - (rows >> 1)));
-  const left = Math.min(keys - cols, Math.max(0, col - (cols >> 1)));
-  const place = { top, left, rows, cols };
-  if (vectors === undefined) {
-    const given = source.weights(headAt.layer, headAt.head) ?? new Float32Array(0);
-    const shares = fill(rows, cols, (r, c) => given[(top + r) * keys + left + c] ?? Number.NaN);
-    return { ...place, own: undefined, scores: undefined, shares };
-  }
-  const own = Array.from({ length: rows }, (_, r) =>
-    ownRow(vectors, top + r, keys, lastSeen(source, headAt.causal, top + r)),
-  );
-  const part = (of: (one: OwnRow) => Float64Array): Matrix =>
-    fill(rows, cols, (r, c) => {
-      const one = own[r];
-      return one === undefined ? Number.NaN : (of(one)[left + c] ?? Number.NaN);
-    });
-  return { ...place, own, shares: part(({ shares }) => shares), scores: part(({ scores }) => scores) };
+function rowOf(source: Source, at: HeadAt, query: number): Row {
+  const vectors = source.vectors(at.layer, at.head);
+  const made = vectors === undefined ? undefined : madeRow(source, vectors, at.causal, query);
+  if (made !== undefined) return { weights: made.weights, made };
+  const given = source.weights?.(at.layer, at.head) ?? new Float32Array(0);
+  return { weights: given.subarray(query * source.keys, (query + 1) * source.keys) };
+}
+
+/** A row of the window, or one made for it. */
+export function rowAt({ cells, source, at }: BringScene, query: number): Row {
+  return cells.rows[query - cells.top] ?? rowOf(source, at, query);
 }
 
 /** A key's, or a query's, numbers. */
-export function vectorOf({ width }: Vectors, data: Float32Array, index: number): Matrix {
-  return { rows: 1, cols: width, data: Float64Array.from(data.subarray(index * width, (index + 1) * width)) };
+export function vectorOf({ width }: Vectors, data: Float32Array, index: number): Float32Array {
+  return data.subarray(index * width, (index + 1) * width);
 }
 
 /** The queries that were chosen, else the one in the light. */
@@ -91,17 +117,85 @@ export function askedOf({ state, source, row }: BringScene): readonly number[] {
   return there.length > 0 ? there : [row];
 }
 
-/** The share of any cell: of the window, or made for it. */
-export function rowAt({ cells, source, vectors, at: headAt }: BringScene, row: number): OwnRow | undefined {
-  if (vectors === undefined) return undefined;
-  return cells.own?.[row - cells.top] ?? ownRow(vectors, row, source.keys, lastSeen(source, headAt.causal, row));
+export const MATRICES = ["Z", "A", "q", "K", "P"] as const;
+export type MatrixName = (typeof MATRICES)[number];
+
+/** undefined: there is no such thing where weights are as they were brought. */
+export function viewOf(name: MatrixName, scene: BringScene, answer: BringAnswer | undefined): MatrixView | undefined {
+  const { cells, vectors, source, row } = scene;
+  if (vectors === undefined && name !== "A") return undefined;
+  const { top, left, cols, rows } = cells;
+  const { width, q, k } = vectors ?? { width: 0, q: [], k: [] };
+  const queries = labels("q", top, rows.length, source.words?.q);
+  const keys = labels("k", left, cols, source.words?.k);
+  const parts = labels("", 0, width);
+  const queryAt = (part: number): number => q[row * width + part] ?? Number.NaN;
+  const keyAt = (key: number, part: number): number => k[(left + key) * width + part] ?? Number.NaN;
+  const scoreAt = (r: number, c: number): number => rows[r]?.made?.scores[left + c] ?? Number.NaN;
+  const weightAt = (r: number, c: number): number =>
+    answer === undefined ? (rows[r]?.weights[left + c] ?? Number.NaN) : at(answer.weights, r, c);
+  const views: Readonly<Record<MatrixName, View>> = {
+    Z: ["Z", "scores, scaled", queries, keys, scoreAt],
+    A: ["A", "attention weights; full colour: the largest here", queries, keys, weightAt],
+    q: [`q_${row + 1}`, "the query", labels("q", row, 1), parts, (_, part) => queryAt(part)],
+    K: ["K", "keys", keys, parts, keyAt],
+    P: ["q ∘ K", "part by part", keys, parts, (key, part) => queryAt(part) * keyAt(key, part)],
+  };
+  const [title, about, rowLabels, colLabels, number] = views[name];
+  const matrix = fill(rowLabels.length, colLabels.length, number);
+  const tone = name === "A" ? "share" : "signed";
+  return { name, title, about, matrix, rowLabels, colLabels, tone, full: largest(matrix) || 1 };
 }
 
-export function shareAt(scene: BringScene, row: number, col: number): number {
-  const { source, at: headAt, cells } = scene;
-  const own = rowAt(scene, row);
-  if (own !== undefined) return own.shares[col] ?? Number.NaN;
-  const inside = row >= cells.top && row < cells.top + cells.rows && col >= cells.left && col < cells.left + cells.cols;
-  if (inside) return at(cells.shares, row - cells.top, col - cells.left);
-  return source.weights(headAt.layer, headAt.head)?.[row * source.keys + col] ?? Number.NaN;
+type View = readonly [
+  title: string,
+  about: string,
+  rows: readonly string[],
+  cols: readonly string[],
+  number: (row: number, col: number) => number,
+];
+
+/** By their words, else counted from one. */
+function labels(letter: string, first: number, count: number, words?: readonly string[]): readonly string[] {
+  return Array.from({ length: count }, (_, index) => words?.[first + index] ?? `${letter}${first + index + 1}`);
+}
+
+export interface BringAnswer {
+  /** Of the window. */
+  readonly weights: Matrix;
+  /** Over whole rows, all keys. */
+  readonly difference: number;
+  readonly compared: number;
+}
+
+/** None where weights are as they were brought. */
+export function callsOf({ source, vectors, cells, at: { causal } }: BringScene): readonly Call[] {
+  if (vectors === undefined) return [];
+  const { width, q, k } = vectors;
+  const { queries, keys } = source;
+  const { top, rows } = cells;
+  return [
+    {
+      q: { data: q.subarray(top * width, (top + rows.length) * width), shape: [1, 1, rows.length, width] },
+      k: { data: k, shape: [1, 1, keys, width] },
+      // Only the weights are looked at.
+      v: { data: new Float32Array(keys), shape: [1, 1, keys, 1] },
+      options: causal ? { causal: true, qOffset: top + keys - queries } : {},
+    },
+  ];
+}
+
+export function readAnswers({ source, cells }: BringScene, [found]: readonly Answer[]): BringAnswer | undefined {
+  if (found === undefined) return undefined;
+  const { data } = found.weights;
+  const weightAt = (row: number, key: number): number => data[row * source.keys + key] ?? Number.NaN;
+  let difference = 0;
+  cells.rows.forEach(({ weights }, row) => {
+    weights.forEach((weight, key) => {
+      difference = Math.max(difference, Math.abs(weight - weightAt(row, key)));
+    });
+  });
+  const { rows, cols, left } = cells;
+  const weights = fill(rows.length, cols, (row, col) => weightAt(row, left + col));
+  return { weights, difference, compared: rows.length * source.keys };
 }

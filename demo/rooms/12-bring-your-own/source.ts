@@ -1,9 +1,18 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
 import { magnitude } from "../../src/ui/numbers.js";
-import { assertFinite, FileTrouble, type NamedArray, type NamedWords, shown, surveyOf } from "./arrays.js";
-import { isParameter } from "./model/families.js";
-import { type Words, wordsOf } from "./words.js";
+import {
+  assertFinite,
+  type NamedArray,
+  type NamedWords,
+  refuse,
+  shown,
+  surveyOf,
+  type Words,
+  wordsOf,
+} from "./arrays.js";
+import { isParameter, type Model } from "./model/recognise.js";
+import type { Pass } from "./model/run.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -19,11 +28,11 @@ export interface Source {
   readonly queries: number;
   readonly keys: number;
   /** What a head is called, where it has a name of its own. */
-  readonly headName: (layer: number, head: number) => string;
+  readonly headName?: (layer: number, head: number) => string;
   /** undefined: there are only weights. */
   readonly vectors: (layer: number, head: number) => Vectors | undefined;
-  /** Rows of keys' shares; undefined: to be computed from the vectors. */
-  readonly weights: (layer: number, head: number) => Float32Array | undefined;
+  /** Rows of weights; undefined: to be computed from the vectors. */
+  readonly weights?: (layer: number, head: number) => Float32Array | undefined;
   /** Where its numbers come from: "as they were brought". */
   readonly origin: string;
   /** What its queries and its keys are called, where they have names. */
@@ -32,8 +41,9 @@ export interface Source {
 
 const BROUGHT = "as they were brought";
 
-export const ROLES = ["q", "k", "v", "weights", "none"] as const;
-export type Role = (typeof ROLES)[number];
+/** What arrays can be taken for, and what that is called. */
+export const ROLES = { q: "queries", k: "keys", v: "values", weights: "weights", none: "not used" } as const;
+export type Role = keyof typeof ROLES;
 
 const NAMED: readonly (readonly [Role, RegExp])[] = [
   ["q", /(?:^|[^a-z])(?:q|query|queries)(?:[^a-z]|$)/i],
@@ -46,10 +56,9 @@ const NAMED: readonly (readonly [Role, RegExp])[] = [
 export function guessRoles(arrays: readonly NamedArray[]): readonly Role[] {
   const taken = new Set<Role>();
   const roles = arrays.map(({ name }): Role => {
-    if (isParameter(name)) return "none";
-    const role = NAMED.find(([one, pattern]) => !taken.has(one) && pattern.test(name))?.[0] ?? "none";
-    if (role !== "none") taken.add(role);
-    return role;
+    const [role] = NAMED.find(([one, pattern]) => !isParameter(name) && !taken.has(one) && pattern.test(name)) ?? [];
+    if (role !== undefined) taken.add(role);
+    return role ?? "none";
   });
   const [alone, ...others] = arrays;
   if (alone === undefined || others.length > 0 || isParameter(alone.name) || taken.size > 0) return roles;
@@ -57,7 +66,7 @@ export function guessRoles(arrays: readonly NamedArray[]): readonly Role[] {
   return [least >= 0 && addsUp ? "weights" : "none"];
 }
 
-/** Throws FileTrouble for what does not fit together. */
+/** Refuses what does not fit together. */
 export function sourceFrom(
   arrays: readonly NamedArray[],
   roles: readonly Role[],
@@ -70,81 +79,64 @@ export function sourceFrom(
 function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Source {
   const of = (role: Role): NamedArray | undefined => arrays[roles.indexOf(role)];
   const [q, k, v, weights] = [of("q"), of("k"), of("v"), of("weights")];
-  const twice = ROLES.find((role) => role !== "none" && roles.filter((one) => one === role).length > 1);
-  if (twice !== undefined) throw new FileTrouble(`Two arrays are taken for ${twice}. Choose one.`);
+  const twice = roles.find((role, index) => role !== "none" && roles.indexOf(role) < index);
+  if (twice !== undefined) refuse(`Two arrays are taken for ${twice}. Choose one.`);
   if (q !== undefined && k !== undefined) return fromVectors(q, k, v);
   if (weights !== undefined) return fromWeights(weights);
-  if (q !== undefined || k !== undefined) {
-    const [has, lacks] = q === undefined ? ["keys", "queries"] : ["queries", "keys"];
-    throw new FileTrouble(
-      `“${(q ?? k)?.name}” is taken for ${has}: bring the ${lacks} that go with them. Or say that they are the weights.`,
-    );
+  const [only, has, lacks] = q === undefined ? [k, "keys", "queries"] : [q, "queries", "keys"];
+  if (only !== undefined) {
+    const other = "Or say that they are the weights.";
+    refuse(`“${only.name}” is taken for ${has}: bring the ${lacks} that go with them. ${other}`);
   }
   const names = arrays.map(({ name, shape }) => `${name} ${shown(shape)}`).join(", ");
-  throw new FileTrouble(`Say which are q and k, or which one is the weights. There are: ${names}.`);
+  return refuse(`Say which are q and k, or which one is the weights. There are: ${names}.`);
 }
 
 function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): Source {
-  const [queries, keys] = [axesOf(q), axesOf(k)];
+  const [queries, keys, values] = [axesOf(q), axesOf(k), v === undefined ? undefined : axesOf(v)];
   for (const array of [q, k]) assertFinite(array);
   assertScores(q, k);
-  if (queries.layers !== keys.layers || queries.cols !== keys.cols || queries.heads % Math.max(1, keys.heads) !== 0) {
-    throw new FileTrouble(
-      `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit: layers and the last axis must be the same, and heads of k divide those of q.`,
-    );
+  const both = `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit`;
+  if (queries.layers !== keys.layers || queries.cols !== keys.cols || queries.heads % keys.heads !== 0) {
+    refuse(`${both}: layers and the last axis must be the same, and heads of k divide those of q.`);
   }
-  if (v !== undefined) assertValues(v, keys, k);
+  if (v !== undefined && (["layers", "heads", "rows"] as const).some((axis) => values?.[axis] !== keys[axis])) {
+    refuse(`v ${shown(v.shape)} does not fit k ${shown(k.shape)}: all but the last axis must be the same.`);
+  }
   const group = queries.heads / keys.heads;
   return {
-    name: `${q.name} and ${k.name}`,
-    layers: queries.layers,
-    heads: queries.heads,
-    queries: queries.rows,
-    keys: keys.rows,
-    headName: () => "",
+    ...sizesOf(`${q.name} and ${k.name}`, queries, keys.rows),
     vectors: (layer, head) => ({
       width: queries.cols,
       q: part(q, queries, layer, head),
       k: part(k, keys, layer, Math.floor(head / group)),
     }),
-    weights: () => undefined,
-    origin: BROUGHT,
   };
-}
-
-const LARGEST_SINGLE = (2 - 2 ** -23) * 2 ** 127;
-
-/** Throws where a score, or what it is summed up from, could be beyond single precision. */
-function assertScores(q: NamedArray, k: NamedArray): void {
-  const [mostOfQ, mostOfK] = [surveyOf(q).largest, surveyOf(k).largest];
-  if ((q.shape.at(-1) ?? 1) * mostOfQ * mostOfK <= LARGEST_SINGLE) return;
-  throw new FileTrouble(
-    `Scores of “${q.name}” and “${k.name}” would be too large for single precision, which ends at 3.4 × 10³⁸: the largest numbers in them are ${magnitude(mostOfQ)} and ${magnitude(mostOfK)}.`,
-  );
 }
 
 function fromWeights(weights: NamedArray): Source {
   const axes = axesOf(weights);
   assertFinite(weights);
   return {
-    name: weights.name,
-    layers: axes.layers,
-    heads: axes.heads,
-    queries: axes.rows,
-    keys: axes.cols,
-    headName: () => "",
+    ...sizesOf(weights.name, axes, axes.cols),
     vectors: () => undefined,
     weights: (layer, head) => part(weights, axes, layer, head),
-    origin: BROUGHT,
   };
 }
 
-function assertValues(v: NamedArray, keys: Axes, k: NamedArray): void {
-  const values = axesOf(v);
-  if (values.rows === keys.rows && values.heads === keys.heads && values.layers === keys.layers) return;
-  throw new FileTrouble(
-    `v ${shown(v.shape)} does not fit k ${shown(k.shape)}: all but the last axis must be the same.`,
-  );
+function sizesOf(name: string, { layers, heads, rows }: Axes, keys: number) {
+  return { name, layers, heads, queries: rows, keys, origin: BROUGHT };
+}
+
+const LARGEST_SINGLE = (2 - 2 ** -23) * 2 ** 127;
+
+/** Refuses vectors of which a score, or what it is summed up from, could be beyond single precision. */
+function assertScores(q: NamedArray, k: NamedArray): void {
+  const most = [q, k].map((array) => surveyOf(array).largest);
+  if (most.reduce((product, one) => product * one, q.shape.at(-1) ?? 1) <= LARGEST_SINGLE) return;
+  const sizes = `the largest numbers in them are ${most.map(magnitude).join(" and ")}`;
+  const both = `Scores of “${q.name}” and “${k.name}”`;
+  refuse(`${both} would be too large for single precision, which ends at 3.4 × 10³⁸: ${sizes}.`);
 }
 
 interface Axes {
@@ -159,22 +151,73 @@ function axesOf({ name, shape }: NamedArray): Axes {
   const sizes = [...shape];
   while (sizes.length > 4 && sizes.slice(0, -2).includes(1)) sizes.splice(sizes.indexOf(1), 1);
   if (sizes.length < 2 || sizes.length > 4) {
-    throw new FileTrouble(
-      `“${name}” is ${shown(shape)}; it must be [rows, columns], [heads, rows, columns] or [layers, heads, rows, columns].`,
-    );
+    const allowed = "[rows, columns], [heads, rows, columns] or [layers, heads, rows, columns]";
+    refuse(`“${name}” is ${shown(shape)}; it must be ${allowed}.`);
   }
   const [layers = 1, heads = 1, rows = 0, cols = 0] = [1, 1, ...sizes].slice(-4);
-  if (layers * heads * rows * cols === 0)
-    throw new FileTrouble(`“${name}” is ${shown(shape)}: there is nothing in it.`);
+  if (layers * heads * rows * cols === 0) refuse(`“${name}” is ${shown(shape)}: there is nothing in it.`);
   return { layers, heads, rows, cols };
 }
 
-function part(
-  { data }: NamedArray,
-  { heads, rows, cols }: Axes,
-  layer: number,
-  head: number,
-): Float32Array<ArrayBuffer> {
-  const size = rows * cols;
-  return data.subarray((layer * heads + head) * size, (layer * heads + head + 1) * size);
+function part({ data }: NamedArray, { heads, rows, cols }: Axes, layer: number, head: number) {
+  const first = (layer * heads + head) * rows * cols;
+  return data.subarray(first, first + rows * cols);
+}
+
+/** What a model computed: of each layer the weights of all heads. */
+export function passSource({ name, layers, heads }: Model, { words, weights }: Pass): Source {
+  const { length } = words;
+  return {
+    ...{ name: `${name}, ${length} tokens`, layers, heads, queries: length, keys: length },
+    vectors: () => undefined,
+    weights: (layer, head) => weights[layer]?.subarray(head * length ** 2, (head + 1) * length ** 2),
+    origin: `as ${name} computed them`,
+    words: { q: words, k: words },
+  };
+}
+
+/** Queries and keys of a head by their places; scores are `strength` times the products of these. */
+export interface Recipe {
+  readonly name: string;
+  readonly strength: number;
+  readonly q: (at: number) => readonly number[];
+  readonly k: (at: number) => readonly number[];
+}
+
+/** Heads are made when they are first looked at. `width`: of vectors that are padded with zeros; else they are as long as they come. */
+export function madeSource(
+  name: string,
+  layers: readonly (readonly Recipe[])[],
+  count: number,
+  width?: number,
+): Source {
+  const made = new Map<Recipe, Vectors>();
+  return {
+    name,
+    layers: layers.length,
+    heads: layers[0]?.length ?? 0,
+    queries: count,
+    keys: count,
+    headName: (layer, head) => layers[layer]?.[head]?.name ?? "",
+    vectors: (layer, head) => {
+      const recipe = layers[layer]?.[head];
+      if (recipe === undefined) return undefined;
+      const vectors = made.get(recipe) ?? vectorsOf(recipe, count, width ?? recipe.q(0).length);
+      made.set(recipe, vectors);
+      return vectors;
+    },
+    origin: "made by the recipe of this head",
+  };
+}
+
+function vectorsOf({ strength, q, k }: Recipe, count: number, width: number): Vectors {
+  const vectors = { width, q: new Float32Array(count * width), k: new Float32Array(count * width) };
+  for (let at = 0; at < count; at++) {
+    vectors.q.set(q(at), at * width);
+    vectors.k.set(k(at), at * width);
+  }
+  // Scores will be divided by the root of the width.
+  const factor = strength * Math.sqrt(width);
+  for (let index = 0; index < vectors.q.length; index++) vectors.q[index] = (vectors.q[index] ?? 0) * factor;
+  return vectors;
 }

@@ -1,12 +1,12 @@
 // What the reader can choose in this room. Arrays and models of one's own are no part of the address: they stay on the device.
 
-import { codecOf, number, oneOf, text, wholes } from "../../src/model/fields.js";
+import { codecOf, type Field, number, oneOf, text, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
 /** Tokens that the device is raced with. */
 export const RACED: readonly number[] = [128, 256, 512, 1024, 2048, 4096];
-export const MOST_TOKENS = 2 ** 24;
+const MOST_TOKENS = 2 ** 24;
 export const MOST_CHOSEN = 32;
 
 export type SourceName = "example" | "photo" | "own";
@@ -27,7 +27,7 @@ export interface BringState {
   readonly left: number;
   readonly span: number;
   readonly order: "place" | "entropy";
-  /** Queries whose shares are added up. */
+  /** Queries whose weights are added up. */
   readonly chosen: readonly number[];
   readonly raced: number;
   /** For a model that was brought; numbers of tokens where it has no tokenizer. */
@@ -38,8 +38,15 @@ export interface BringState {
 
 export type BringStore = Store<BringState>;
 
+/** All of the map. */
+export const ALL = { top: 0, left: 0, span: 0 } as const;
+
+/** Nothing of another array: where one looks, and what was chosen there. */
+export const LOOKING = { ...ALL, layer: 0, head: 0, row: 0, col: 0, chosen: [] } as const;
+
 /** What the example is first looked at as. */
 export const EXAMPLE = {
+  ...LOOKING,
   source: "example",
   tokens: 4096,
   seed: 1,
@@ -48,60 +55,43 @@ export const EXAMPLE = {
   head: 2,
   row: 3000,
   col: 3000,
-  top: 0,
-  left: 0,
-  span: 0,
-  chosen: [],
-} as const satisfies Partial<BringState>;
+} as const;
 
 const TEXT = "The animal did not cross the street because it was too tired.";
 /** Of an address; a text itself may be longer. */
 export const LONGEST_TEXT = 4000;
 
-const INITIAL: BringState = { ...EXAMPLE, order: "place", raced: 512, text: TEXT, brought: 0 };
-
-export function openBringStore(): BringStore {
-  return new Store(
-    codecOf<BringState>(
-      INITIAL,
-      {
-        source: oneOf("from", ["example", "photo", "own"]),
-        tokens: number("N", TOKENS[0] ?? 1, TOKENS.at(-1) ?? 1),
-        seed: number("seed", 1, 9999),
-        causal: oneOf("causal", ["yes", "no"]),
-        layer: number("layer", 0, 999),
-        head: number("head", 0, 999),
-        row: number("row", 0, MOST_TOKENS),
-        col: number("col", 0, MOST_TOKENS),
-        top: number("top", 0, MOST_TOKENS, 2),
-        left: number("left", 0, MOST_TOKENS, 2),
-        span: number("span", 0, MOST_TOKENS, 2),
-        order: oneOf("heads", ["place", "entropy"]),
-        chosen: wholes("sum"),
-        raced: number("race", RACED[0] ?? 1, RACED.at(-1) ?? 1),
-        text: text("text", LONGEST_TEXT),
-        // No part of the address.
-        brought: { key: "", write: () => "", read: () => undefined },
-      },
-      (state) => ({
-        ...state,
-        tokens: TOKENS.filter((tokens) => tokens <= state.tokens).at(-1) ?? INITIAL.tokens,
-        raced: RACED.filter((tokens) => tokens <= state.raced).at(-1) ?? INITIAL.raced,
-        chosen: state.chosen.length > MOST_CHOSEN ? state.chosen.slice(0, MOST_CHOSEN) : state.chosen,
-      }),
-    ),
-    ["source", "brought"],
-  );
+/** The last of these values that is no larger than what is written. */
+function stepOf(key: string, values: readonly number[]): Field<number> {
+  const field = number(key, values[0] ?? 0, values.at(-1) ?? 0);
+  return { ...field, read: (written) => values.filter((value) => value <= (field.read(written) ?? 0)).at(-1) };
 }
 
-/** Nothing of another array: where one looks, and what was chosen there. */
-export const LOOKING: Pick<BringState, "layer" | "head" | "row" | "col" | "top" | "left" | "span" | "chosen"> = {
-  layer: 0,
-  head: 0,
-  row: 0,
-  col: 0,
-  top: 0,
-  left: 0,
-  span: 0,
-  chosen: [],
-};
+const place = (key: string, decimals = 0): Field<number> => number(key, 0, MOST_TOKENS, decimals);
+const chosen = wholes("sum");
+
+export function openBringStore(): BringStore {
+  const codec = codecOf<BringState>(
+    { ...EXAMPLE, order: "place", raced: 512, text: TEXT, brought: 0 },
+    {
+      source: oneOf("from", ["example", "photo", "own"]),
+      tokens: stepOf("N", TOKENS),
+      seed: number("seed", 1, 9999),
+      causal: oneOf("causal", ["yes", "no"]),
+      layer: number("layer", 0, 999),
+      head: number("head", 0, 999),
+      row: place("row"),
+      col: place("col"),
+      top: place("top", 2),
+      left: place("left", 2),
+      span: place("span", 2),
+      order: oneOf("heads", ["place", "entropy"]),
+      chosen: { ...chosen, read: (written) => chosen.read(written)?.slice(0, MOST_CHOSEN) },
+      raced: stepOf("race", RACED),
+      text: text("text", LONGEST_TEXT),
+      // No part of the address.
+      brought: { key: "", write: () => "", read: () => undefined },
+    },
+  );
+  return new Store(codec, ["source", "brought"]);
+}

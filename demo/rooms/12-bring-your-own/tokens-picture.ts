@@ -4,19 +4,20 @@ import type { Engine } from "../../src/engine/engine.js";
 import { button, h } from "../../src/ui/dom.js";
 import { HeedChart, type Series } from "../../src/ui/heed-chart.js";
 import { LongWork } from "../../src/ui/long-work.js";
-import { exact, magnitude } from "../../src/ui/numbers.js";
+import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
-import { axisOf, binAt, binOf, binsOf } from "./bins.js";
-import { lineOf, strongestOf } from "./explain.js";
-import { type Rollout, rollout } from "./rollout.js";
-import { askedOf, type BringScene } from "./scene.js";
+import { nameOf } from "./arrays.js";
+import { strongestOf } from "./explain.js";
+import { rollout } from "./rollout.js";
+import { askedOf, type BringScene, rowAt } from "./scene.js";
 import { type BringStore, MOST_CHOSEN } from "./state.js";
-import { nameOf } from "./words.js";
 
 const STRONGEST = 10;
 /** On the line and in the table. */
 const DECIMALS = 5;
+/** Points of the line; keys beyond that are added up, a few together. */
+const POINTS = 128;
 
 interface Parts {
   readonly store: BringStore;
@@ -27,140 +28,127 @@ interface Parts {
   readonly shown: () => Promise<void>;
 }
 
-export class TokensPicture {
-  readonly #parts: Parts;
-  readonly #picture;
-  readonly #chart = new HeedChart();
-  readonly #add = button("", () => this.#choose((chosen) => [...chosen, this.#scene?.row ?? 0].sort((a, b) => a - b)));
-  readonly #chips = h("div", { class: "chips", role: "group", "aria-label": "Queries that are added up" });
-  readonly #rows = h("tbody");
-  readonly #roll = new LongWork({ name: "Through all layers", run: (signal, say) => this.#rollOut(signal, say) });
-  #scene: BringScene | undefined;
-  #sum = new Float64Array(0);
-  #rolled: (Rollout & { readonly key: string }) | undefined;
-  #key = "";
-  #rollKey = "";
-
-  constructor(parts: Parts) {
-    const { store, tell } = parts;
-    this.#parts = parts;
-    this.#chart.choose = (bin) => {
-      const [from, to] = binAt(bin, this.#sum.length);
-      const [best = from] = strongestOf(this.#sum.subarray(from, to), 1).map((key) => from + key);
-      store.change({ col: best });
-      tell(best);
-    };
-    const table = h(
-      "table",
-      { class: "plain-table" },
-      h("caption", {}, "The keys with the most"),
-      heads("", "in this head", "through all layers"),
-      this.#rows,
-    );
-    this.#picture = picture({
-      name: "tokens",
-      title: "Several queries together",
-      body: [
-        h("div", { class: "controls-hide" }, this.#add, this.#chips),
-        this.#chart,
-        this.#roll.line(),
-        tableFrame("The keys with the most", table),
-      ],
-      data: () => ({
-        state: store.state,
-        queries: this.#scene === undefined ? [] : askedOf(this.#scene),
-        sum: Array.from(this.#sum),
-        rollout: Array.from(this.#fresh?.shares ?? []),
-      }),
-    });
-  }
-
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  show(scene: BringScene): void {
-    this.#scene = scene;
-    const { source, state, row, at } = scene;
-    this.#add.textContent = `Add ${nameOf(source, "q", row, "query ")}`;
-    this.#add.disabled = state.chosen.includes(row) || state.chosen.length >= MOST_CHOSEN;
-    this.#roll.button.hidden = source.layers === 1 || source.queries !== source.keys;
-    // The head in view does not matter to what comes through all layers.
-    const rollKey = [source.name, state.seed, state.brought, at.causal, ...askedOf(scene)].join();
-    const key = [at.layer, at.head, rollKey].join();
-    if (key !== this.#key) this.#sum = sumOf(scene);
-    if (rollKey !== this.#rollKey) this.#roll.renew();
-    [this.#key, this.#rollKey] = [key, rollKey];
-    this.#chips.replaceChildren(
-      ...state.chosen.map((query) => {
-        const leave = (): void => this.#choose((chosen) => chosen.filter((one) => one !== query));
-        const chip = button(`${nameOf(source, "q", query, "")} ×`, leave, "chip plain");
-        chip.ariaLabel = `Leave out ${nameOf(source, "q", query, "query ")}`;
-        return chip;
-      }),
-    );
-    this.#draw(scene);
-  }
-
-  #choose(next: (chosen: readonly number[]) => readonly number[]): void {
-    const { store } = this.#parts;
+export function tokensPicture({ store, engine, tell, shown }: Parts) {
+  let scene: BringScene | undefined;
+  let sum = new Float64Array(0);
+  let rolled: { readonly key: string; readonly weights: Float64Array } | undefined;
+  let [key, rollKey] = ["", ""];
+  const fresh = (): Float64Array | undefined => (rolled?.key === rollKey ? rolled.weights : undefined);
+  const choose = (next: (chosen: readonly number[]) => readonly number[]): void =>
     store.change({ chosen: next(store.state.chosen) });
-  }
 
-  get #fresh(): Rollout | undefined {
-    return this.#rolled?.key === this.#rollKey ? this.#rolled : undefined;
-  }
+  const add = button("", () => choose((chosen) => [...chosen, scene?.row ?? 0].sort((a, b) => a - b)));
+  const chips = h("div", { class: "chips", role: "group", "aria-label": "Queries that are added up" });
+  const chart = new HeedChart();
+  chart.choose = (point) => {
+    const [from, to] = keysOf(point, sum.length);
+    const col = from + (strongestOf(sum.subarray(from, to), 1)[0] ?? 0);
+    store.change({ col });
+    tell(col);
+  };
+  const roll = new LongWork({
+    name: "Through all layers",
+    run: async (signal, progress) => {
+      await shown();
+      signal.throwIfAborted();
+      if (scene === undefined) return "";
+      const begun = rollKey;
+      const done = (part: number): void => progress(`${Math.floor(part * 100)} %`);
+      const { weights, lost } = await rollout(scene, engine.heed, signal, done);
+      rolled = { key: begun, weights };
+      draw(scene);
+      const left = lost === 0 ? "" : ` Rows that matter less were left out: ${magnitude(lost)} in all.`;
+      return `Each layer passes on half by the mean of its heads, half as it was.${left}`;
+    },
+  });
+  const rows = h("tbody");
+  const caption = "The keys with the most";
+  const head = [h("caption", {}, caption), heads("", "in this head", "through all layers")];
+  const table = tableFrame(caption, h("table", { class: "plain-table" }, ...head, rows));
+  const { element, say } = picture({
+    name: "tokens",
+    title: "Several queries together",
+    body: [h("div", { class: "controls-hide" }, add, chips), chart, roll.line(), table],
+    data: () => ({
+      state: store.state,
+      queries: scene === undefined ? [] : askedOf(scene),
+      sum: Array.from(sum),
+      rollout: Array.from(fresh() ?? []),
+    }),
+  });
 
-  #draw(scene: BringScene): void {
-    const { source, col } = scene;
-    const rolled = this.#fresh;
-    const bins = binsOf(source.keys);
-    const binned = (shares: Float64Array): number[] =>
-      Array.from({ length: bins }, (_, bin) =>
-        shares.subarray(...binAt(bin, source.keys)).reduce((sum, share) => sum + share, 0),
-      );
-    const series: Series[] = [{ name: "in this head", values: binned(this.#sum), tone: "share" }];
-    if (rolled !== undefined) series.push({ name: "through all layers", values: binned(rolled.shares), tone: "value" });
-    this.#chart.show({
+  const draw = (now: BringScene): void => {
+    const { source, col } = now;
+    const { keys } = source;
+    const reached = fresh();
+    const points = Array.from({ length: pointsOf(keys) }, (_, point) => keysOf(point, keys));
+    const seriesOf = (name: string, tone: Series["tone"], weights: Float64Array): Series => {
+      const values = points.map(([from, to]) => weights.subarray(from, to).reduce((all, weight) => all + weight, 0));
+      return { name, values, tone };
+    };
+    const series = [seriesOf("in this head", "share", sum)];
+    if (reached !== undefined) series.push(seriesOf("through all layers", "value", reached));
+    chart.show({
       label: "Sum of attention weights over the keys",
-      x: axisOf("key", "keys", source.keys, "added up"),
+      x: {
+        name: "key",
+        values: points.map(([from]) => from + 1),
+        log: false,
+        ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => Math.max(1, Math.round(part * keys))),
+        nameOf: (point) => {
+          const [from, to] = keysOf(point, keys);
+          return to - from === 1 ? `key ${to}` : `keys ${whole(from + 1)} to ${whole(to)}, added up`;
+        },
+      },
       y: { name: "weight", most: Math.max(1e-9, ...series.flatMap(({ values }) => values)), decimals: DECIMALS },
       series,
-      cursor: binOf(col, source.keys),
+      cursor: Math.floor((col * points.length) / keys),
     });
-    const figures = (key: number): readonly string[] => [
-      exact(this.#sum[key] ?? 0, DECIMALS),
-      rolled === undefined ? "" : exact(rolled.shares[key] ?? 0, DECIMALS),
-    ];
-    const best = strongestOf(rolled?.shares ?? this.#sum, STRONGEST);
-    this.#rows.replaceChildren(...best.map((key) => line(nameOf(source, "k", key), figures(key))));
-    const asked = askedOf(scene);
-    const whose = asked.length === 1 ? nameOf(source, "q", asked[0] ?? 0, "Query ") : `${asked.length} queries`;
-    const many = source.keys > bins ? ` Each point adds up about ${Math.round(source.keys / bins)} keys.` : "";
-    this.#picture.say(
-      `${whose}: where the attention goes.${many} Choose a place on the curve to look at its largest key.`,
-    );
-  }
+    const lineOf = (one: number): HTMLElement => {
+      const figures = [sum, reached].map((weights) => (weights ? exact(weights[one] ?? 0, DECIMALS) : ""));
+      return line(nameOf(source, "k", one), figures);
+    };
+    rows.replaceChildren(...strongestOf(reached ?? sum, STRONGEST).map(lineOf));
+    const [first = 0, ...others] = askedOf(now);
+    const whose = others.length === 0 ? nameOf(source, "q", first, "Query ") : `${others.length + 1} queries`;
+    const several = keys > points.length ? ` Each point adds up about ${Math.round(keys / points.length)} keys.` : "";
+    say(`${whose}: where the attention goes.${several} Choose a place on the curve to look at its largest key.`);
+  };
+  const chipOf = (query: number, name: string): HTMLElement => {
+    const chip = button(`${name} ×`, () => choose((chosen) => chosen.filter((one) => one !== query)), "chip plain");
+    return Object.assign(chip, { ariaLabel: `Leave out query ${name}` });
+  };
+  return {
+    element,
+    show: (next: BringScene): void => {
+      scene = next;
+      const { source, state, row, at } = next;
+      add.textContent = `Add ${nameOf(source, "q", row, "query ")}`;
+      add.disabled = state.chosen.includes(row) || state.chosen.length >= MOST_CHOSEN;
+      roll.button.hidden = source.layers === 1 || source.queries !== source.keys;
+      // The head in view does not matter to what comes through all layers.
+      const before = [key, rollKey];
+      rollKey = [source.name, state.seed, state.brought, at.causal, ...askedOf(next)].join();
+      key = [at.layer, at.head, rollKey].join();
+      if (key !== before[0]) sum = sumOf(next);
+      if (rollKey !== before[1]) roll.renew();
+      chips.replaceChildren(...state.chosen.map((query) => chipOf(query, nameOf(source, "q", query, ""))));
+      draw(next);
+    },
+  };
+}
 
-  async #rollOut(signal: AbortSignal, say: (text: string) => void): Promise<string> {
-    await this.#parts.shown();
-    signal.throwIfAborted();
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    const key = this.#rollKey;
-    const found = await rollout(scene, this.#parts.engine.heed, signal, (done) => say(`${Math.floor(done * 100)} %`));
-    this.#rolled = { ...found, key };
-    this.#draw(this.#scene ?? scene);
-    const lost = found.lost === 0 ? "" : ` Rows that matter less were left out: ${magnitude(found.lost)} in all.`;
-    return `Each layer passes on half by the mean of its heads, half as it was.${lost}`;
-  }
+function pointsOf(keys: number): number {
+  return Math.min(POINTS, keys);
+}
+
+/** From the first key of a point to the one after its last. */
+function keysOf(point: number, keys: number): readonly [number, number] {
+  const points = pointsOf(keys);
+  return [Math.floor((point * keys) / points), Math.floor(((point + 1) * keys) / points)];
 }
 
 function sumOf(scene: BringScene): Float64Array<ArrayBuffer> {
-  const sum = new Float64Array(scene.source.keys);
-  for (const query of askedOf(scene)) {
-    const weights = lineOf(scene, query);
-    for (let key = 0; key < sum.length; key++) sum[key] = (sum[key] ?? 0) + (weights[key] ?? 0);
-  }
-  return sum;
+  const rows = askedOf(scene).map((query) => rowAt(scene, query).weights);
+  return new Float64Array(scene.source.keys).map((_, key) => rows.reduce((sum, row) => sum + (row[key] ?? 0), 0));
 }

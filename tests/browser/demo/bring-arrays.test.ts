@@ -5,13 +5,11 @@ import { FileTrouble, type NamedArray } from "../../../demo/rooms/12-bring-your-
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
 import { strongestOf } from "../../../demo/rooms/12-bring-your-own/explain.js";
 import { readJson } from "../../../demo/rooms/12-bring-your-own/json-arrays.js";
-import { PooledTile, TILE } from "../../../demo/rooms/12-bring-your-own/map/pool.js";
-import { levelOf } from "../../../demo/rooms/12-bring-your-own/map/shade.js";
+import { levelOf, TILE, Tile } from "../../../demo/rooms/12-bring-your-own/map/tile.js";
 import { blockFor, showing, tilesIn, within, zoomed } from "../../../demo/rooms/12-bring-your-own/map/window.js";
 import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
-import { exactRows, HEADS, medianOf, problemOf, WIDTH } from "../../../demo/rooms/12-bring-your-own/race.js";
-import { reportOf } from "../../../demo/rooms/12-bring-your-own/report.js";
-import { entropyOf } from "../../../demo/rooms/12-bring-your-own/sampled.js";
+import { exactRows, HEADS, medianOf, problemOf, reportOf, WIDTH } from "../../../demo/rooms/12-bring-your-own/race.js";
+import { entropyOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
 import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
 import { uniform } from "../../../demo/src/model/random.js";
 import { attention } from "../../../web/src/reference/index.js";
@@ -215,7 +213,7 @@ describe("dots", () => {
     const [queries, keys] = [TILE * block + 3, TILE * block * 2 - 5];
     const next = uniform(3);
     const weights = Float32Array.from({ length: queries * keys }, () => (next() < 0.5 ? 0 : next()));
-    const tiles = [0, 1].flatMap((row) => [0, 1].map((col) => new PooledTile(block, row, col)));
+    const tiles = [0, 1].flatMap((row) => [0, 1].map((col) => new Tile({ block, row, col })));
     for (let row = 0; row < queries; row += 7) {
       const part = weights.subarray(row * keys, Math.min(queries, row + 7) * keys);
       for (const tile of tiles) tile.add(part, row, keys);

@@ -1,14 +1,14 @@
 // Room 12's models, without a page: what their files are known by, what fits together, and how tokens are written.
 
 import { describe, expect, test } from "vitest";
-import { isParameter } from "../../../demo/rooms/12-bring-your-own/model/families.js";
 import {
   type BroughtFile,
+  isParameter,
   NO_PIECES,
   type Piece,
+  recognise,
   withPiece,
-} from "../../../demo/rooms/12-bring-your-own/model/pieces.js";
-import { recognise } from "../../../demo/rooms/12-bring-your-own/model/recognise.js";
+} from "../../../demo/rooms/12-bring-your-own/model/recognise.js";
 import { readable, wordOf, wordsOf } from "../../../demo/rooms/12-bring-your-own/model/words.js";
 import { loadTokenizer, type ModelConfig } from "../../../web/src/layers/index.js";
 import { type ModelName, madeByTransformers, madeTokenizer } from "../../support/model-files.js";

@@ -2,48 +2,46 @@
 
 import { pacer } from "../../../src/ui/pieces.js";
 import { type Rows, rowsAtOnce } from "../rows.js";
-import { PooledTile, TILE } from "./pool.js";
+import { TILE, Tile } from "./tile.js";
 import type { TilePlace } from "./window.js";
 
-/** Beside those of the whole, which are kept. */
-const MOST_TILES = 96;
+/** Those that nobody looks at are forgotten beyond so many. */
+const MOST_TILES = 100;
 
-export interface Progress {
-  /** Rows of weights that are done, of those that are asked for. */
-  readonly done: number;
-  readonly of: number;
+interface Listener {
+  /** Weights that are drawn, of those that are asked for. */
+  readonly changed: (done: number, of: number) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 export class Tiles {
-  onChange: (progress: Progress) => void = () => {};
-  onError: (error: unknown) => void = () => {};
   readonly #rows: Rows;
-  readonly #tiles = new Map<string, PooledTile>();
-  readonly #kept = new Set<string>();
-  #wanted: readonly TilePlace[] = [];
+  readonly #listener: Listener;
+  readonly #tiles = new Map<string, Tile>();
+  #wanted: ReadonlyMap<string, TilePlace> = new Map();
   #work: AbortController | undefined;
+  /** The strip that is being made. */
   #strip = "";
 
-  constructor(rows: Rows, kept: readonly TilePlace[]) {
+  constructor(rows: Rows, listener: Listener) {
     this.#rows = rows;
-    for (const place of kept) this.#kept.add(keyOf(place));
+    this.#listener = listener;
   }
 
-  get(place: TilePlace): PooledTile | undefined {
+  get(place: TilePlace): Tile | undefined {
     return this.#tiles.get(keyOf(place));
   }
 
-  lacks(places: readonly TilePlace[]): boolean {
-    return places.some((place) => !this.#isDone(place));
+  lacking(places: Iterable<TilePlace>): readonly TilePlace[] {
+    return Array.from(places).filter((place) => (this.get(place)?.rows ?? 0) < this.#rowsOf(place));
   }
 
   /** Makes what is not there yet of these, and nothing else any more. */
   want(places: readonly TilePlace[]): void {
-    this.#wanted = places;
-    const strips = new Set(places.map(stripOf));
-    if (this.#work !== undefined && !strips.has(this.#strip)) this.stop();
+    this.#wanted = new Map(places.map((place) => [keyOf(place), place]));
+    if (!places.some((place) => stripOf(place) === this.#strip)) this.stop();
     if (this.#work === undefined) void this.#run();
-    this.onChange(this.#progress());
+    this.#tell();
   }
 
   stop(): void {
@@ -53,105 +51,79 @@ export class Tiles {
 
   dispose(): void {
     this.stop();
-    this.#wanted = [];
+    this.#wanted = new Map();
     this.#rows.dispose();
   }
 
+  /** Until no wanted tile is lacking. */
   async #run(): Promise<void> {
     const work = new AbortController();
     this.#work = work;
     try {
-      for (let next = this.#next(); next !== undefined && !work.signal.aborted; next = this.#next()) {
-        await this.#make(next, work.signal);
+      for (;;) {
+        const lacking = this.lacking(this.#wanted.values());
+        const [first] = lacking;
+        if (first === undefined || work.signal.aborted) break;
+        this.#strip = stripOf(first);
+        const strip = lacking.filter((place) => stripOf(place) === this.#strip);
+        await this.#make(first, strip, work.signal);
       }
     } catch (error) {
-      if (!work.signal.aborted) this.onError(error);
+      if (!work.signal.aborted) this.#listener.failed(error);
     }
     if (this.#work === work) this.#work = undefined;
-  }
-
-  #isDone(place: TilePlace): boolean {
-    return (this.#tiles.get(keyOf(place))?.rows ?? 0) >= this.#rowsOf(place);
   }
 
   #rowsOf({ block, row }: TilePlace): number {
     return Math.min(TILE * block, this.#rows.queries - row * TILE * block);
   }
 
-  /** The first strip that lacks a tile. */
-  #next(): readonly TilePlace[] | undefined {
-    const lacking = this.#wanted.filter((place) => !this.#isDone(place));
-    const [first] = lacking;
-    return first === undefined ? undefined : lacking.filter((place) => stripOf(place) === stripOf(first));
-  }
-
-  async #make(places: readonly TilePlace[], signal: AbortSignal): Promise<void> {
-    const [first] = places;
-    if (first === undefined) return;
-    this.#strip = stripOf(first);
+  /** All of a strip; the next rows are computed while those before become dots. */
+  async #make(first: TilePlace, strip: readonly TilePlace[], signal: AbortSignal): Promise<void> {
+    const { keys } = this.#rows;
     // One that was broken off begins anew: its rows have been counted.
-    const tiles = places.map((place) => {
-      const tile = new PooledTile(place.block, place.row, place.col);
-      this.#tiles.set(keyOf(place), tile);
-      return tile;
-    });
-    const { queries, keys } = this.#rows;
+    const tiles = strip.map((place) => [keyOf(place), new Tile(place)] as const);
+    for (const [key, tile] of tiles) this.#tiles.set(key, tile);
     const top = first.row * TILE * first.block;
-    const bottom = Math.min(queries, top + TILE * first.block);
-    try {
-      // A small call is computed where it is asked for, so that nothing else would have a turn.
-      const breathe = pacer();
-      for await (const { from, rows } of this.#parts(top, bottom, signal)) {
-        for (const tile of tiles) tile.add(rows, from, keys);
-        this.onChange(this.#progress());
-        await breathe();
-        signal.throwIfAborted();
-      }
-    } catch (error) {
-      places.forEach((place, index) => {
-        if (this.#tiles.get(keyOf(place)) === tiles[index]) this.#tiles.delete(keyOf(place));
-      });
-      throw error;
-    }
-    this.#forget();
-  }
-
-  /** Some rows after the other; the next ones are computed while those before become dots. */
-  async *#parts(top: number, bottom: number, signal: AbortSignal) {
-    const many = rowsAtOnce(this.#rows);
+    const [bottom, many] = [top + this.#rowsOf(first), rowsAtOnce(this.#rows)];
     const read = (from: number): Promise<Float32Array> | undefined => {
       const rows = from < bottom ? this.#rows.read(from, Math.min(bottom, from + many), signal) : undefined;
       // Whoever stops awaits no more of them.
       rows?.catch(() => {});
       return rows;
     };
-    let next = read(top);
-    for (let from = top; next !== undefined; from += many) {
-      const rows = await next;
-      signal.throwIfAborted();
-      next = read(from + many);
-      yield { from, rows };
+    // A small call is computed where it is asked for, so that nothing else would have a turn.
+    const breathe = pacer();
+    try {
+      let next = read(top);
+      for (let from = top; next !== undefined; from += many) {
+        const rows = await next;
+        signal.throwIfAborted();
+        next = read(from + many);
+        for (const [, tile] of tiles) tile.add(rows, from, keys);
+        this.#tell();
+        await breathe();
+        signal.throwIfAborted();
+      }
+    } catch (error) {
+      for (const [key, tile] of tiles) if (this.#tiles.get(key) === tile) this.#tiles.delete(key);
+      throw error;
     }
-  }
-
-  #progress(): Progress {
-    const strips = new Map<string, { readonly of: number; readonly done: number }>();
-    for (const place of this.#wanted) {
-      const of = this.#rowsOf(place);
-      const before = strips.get(stripOf(place))?.done ?? of;
-      strips.set(stripOf(place), { of, done: Math.min(before, this.#tiles.get(keyOf(place))?.rows ?? 0) });
-    }
-    const sum = (part: "done" | "of"): number => Array.from(strips.values()).reduce((all, one) => all + one[part], 0);
-    return { done: sum("done"), of: sum("of") };
-  }
-
-  /** The oldest ones that nobody looks at. */
-  #forget(): void {
-    const wanted = new Set(this.#wanted.map(keyOf));
+    // The oldest first.
     for (const key of this.#tiles.keys()) {
-      if (this.#tiles.size <= MOST_TILES + this.#kept.size) return;
-      if (!wanted.has(key) && !this.#kept.has(key)) this.#tiles.delete(key);
+      if (this.#tiles.size > MOST_TILES && !this.#wanted.has(key)) this.#tiles.delete(key);
     }
+  }
+
+  #tell(): void {
+    let [done, of] = [0, 0];
+    for (const [key, place] of this.#wanted) {
+      const side = TILE * place.block;
+      const cols = Math.min(side, this.#rows.keys - place.col * side);
+      done += (this.#tiles.get(key)?.rows ?? 0) * cols;
+      of += this.#rowsOf(place) * cols;
+    }
+    this.#listener.changed(done, of);
   }
 }
 

@@ -1,6 +1,6 @@
 // Which part of the map is looked at, and what moving and zooming do to it. Cells are squares of the same size both ways.
 
-import { TILE } from "./pool.js";
+import { TILE } from "./tile.js";
 
 export interface MapWindow {
   readonly top: number;

@@ -1,10 +1,132 @@
-// What model it is by its pieces, in words, and what is still to come.
+// The models that run here: what model it is by the pieces that were brought, in words, and what is still to come.
 
 import type { ModelConfig } from "heed/layers";
 import { whole } from "../../../src/ui/numbers.js";
-import { counted, FileTrouble } from "../arrays.js";
-import { FAMILIES, type Family, familyOfConfig, familyOfNames, isUsed } from "./families.js";
-import { type ModelPieces, missingFiles, type NamedShape } from "./pieces.js";
+import { type Arrays, counted, refuse } from "../arrays.js";
+
+interface Family {
+  /** As config.json spells it. */
+  readonly type: string;
+  readonly name: string;
+  /** Of a file of its parameters, by any of these names. */
+  readonly known: RegExp;
+  /** What files have besides that no pass needs. */
+  readonly unused: RegExp;
+  readonly layer: RegExp;
+  /** In config.json. */
+  readonly sizes: Readonly<Record<"layers" | "heads" | "positions", string>>;
+}
+
+const SIZES = { layers: "num_hidden_layers", heads: "num_attention_heads", positions: "max_position_embeddings" };
+
+export const FAMILIES: readonly Family[] = [
+  {
+    type: "gpt2",
+    name: "GPT-2",
+    known: /^(?:transformer\.)?(?:w[tp]e|ln_f|h\.\d+\.(?:attn\.c_|mlp\.c_|ln_[12]))/,
+    unused: /\.attn\.(?:masked_)?bias$/,
+    layer: /^(?:transformer\.)?h\.(\d+)\./,
+    sizes: { layers: "n_layer", heads: "n_head", positions: "n_positions" },
+  },
+  {
+    type: "bert",
+    name: "BERT",
+    known: /^(?:bert\.)?(?:embeddings\.word_embeddings|encoder\.layer\.\d+\.(?:attention|intermediate|output))/,
+    unused: /^cls\.|position_ids$/,
+    layer: /^(?:bert\.)?encoder\.layer\.(\d+)\./,
+    sizes: SIZES,
+  },
+  {
+    type: "llama",
+    name: "Llama",
+    known: /^(?:model\.)?(?:embed_tokens|layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:gate|up|down)_proj))/,
+    unused: /rotary_emb\.inv_freq$/,
+    layer: /^(?:model\.)?layers\.(\d+)\./,
+    sizes: SIZES,
+  },
+];
+
+/** "GPT-2, BERT and Llama" */
+export function listed(parts: readonly string[]): string {
+  return parts.join(", ").replace(/, (?=[^,]*$)/, " and ");
+}
+
+/** Numbers of a model, rather than what it computes. */
+export function isParameter(name: string): boolean {
+  return /(?:^|\.)(?:weight|bias|gamma|beta)$/.test(name);
+}
+
+export function familyOfNames(named: readonly { readonly name: string }[]): Family | undefined {
+  return FAMILIES.find(({ known }) => named.some(({ name }) => known.test(name)));
+}
+
+/** What it takes of a file. */
+export function isUsed(family: Family, name: string): boolean {
+  return isParameter(name) && !family.unused.test(name);
+}
+
+interface NamedShape {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+/** What a file may be: arrays to be looked at, or a piece of a model. */
+export type Piece =
+  | ({ readonly kind: "arrays" } & Arrays)
+  | { readonly kind: "parameters"; readonly tensors: readonly NamedShape[] }
+  | { readonly kind: "config"; readonly config: ModelConfig }
+  | { readonly kind: "tokenizer"; readonly tokens: number }
+  | { readonly kind: "index"; readonly files: readonly string[] }
+  /** Of a model, and not needed to run it. */
+  | { readonly kind: "spare" };
+
+export interface BroughtFile {
+  readonly file: File;
+  readonly piece: Piece;
+}
+
+/** The pieces of one model, as far as they are there. */
+interface ModelPieces {
+  /** By the name of the file. */
+  readonly parameters: ReadonlyMap<string, { readonly file: File; readonly tensors: readonly NamedShape[] }>;
+  readonly config?: ModelConfig;
+  readonly tokenizer?: { readonly file: File; readonly tokens: number };
+  /** Files that the index names. */
+  readonly wanted: readonly string[];
+}
+
+export const NO_PIECES: ModelPieces = { parameters: new Map(), wanted: [] };
+
+const SHARD = /^(.*)-\d+-of-(\d+)(?: \(\d+\))?\.safetensors$/i;
+
+/** A piece takes the place of one of its kind; files of parameters stand beside each other where they are parts of one. */
+export function withPiece(pieces: ModelPieces, { file, piece }: BroughtFile): ModelPieces {
+  if (piece.kind === "config") return { ...pieces, config: piece.config };
+  if (piece.kind === "tokenizer") return { ...pieces, tokenizer: { file, tokens: piece.tokens } };
+  if (piece.kind === "index") return { ...pieces, wanted: piece.files };
+  return piece.kind === "parameters" ? withParameters(pieces, file, piece.tensors) : pieces;
+}
+
+function withParameters(before: ModelPieces, file: File, tensors: readonly NamedShape[]): ModelPieces {
+  const known = tensorsOf(before);
+  // Those of another kind of model begin a new one.
+  const pieces = known.length === 0 || familyOfNames(known) === familyOfNames(tensors) ? before : NO_PIECES;
+  const isNamed = pieces.wanted.includes(file.name);
+  const series = seriesOf(file.name);
+  const others = [...pieces.parameters].filter(([name]) => isNamed || (series !== "" && seriesOf(name) === series));
+  const parameters = new Map([...others, [file.name, { file, tensors }]]);
+  return { ...pieces, wanted: isNamed ? pieces.wanted : [], parameters };
+}
+
+function tensorsOf({ parameters }: ModelPieces): readonly NamedShape[] {
+  return [...parameters.values()].flatMap(({ tensors }) => tensors);
+}
+
+/** Of all files of one model the same; empty where it is in one file. */
+function seriesOf(name: string): string {
+  const [, stem = "", count = ""] = SHARD.exec(name) ?? [];
+  return count === "" ? "" : `${stem} ${count}`;
+}
 
 /** Two gigabytes in single precision, and as much again where the kernels compute. */
 const MOST_PARAMETERS = 2 ** 29;
@@ -15,7 +137,6 @@ const SPARE_TOKENS = 1 / 8;
 export interface Model {
   readonly family: string;
   readonly name: string;
-  readonly isCausal: boolean;
   readonly config: ModelConfig;
   readonly layers: number;
   readonly heads: number;
@@ -25,82 +146,67 @@ export interface Model {
   readonly tokenizer: File | undefined;
 }
 
-export interface Recognised {
+interface Recognised {
   readonly said: string;
   /** undefined: something is still missing. */
   readonly model: Model | undefined;
 }
 
-/** Throws FileTrouble where pieces do not fit each other. */
+/** Refuses pieces that do not fit each other. */
 export function recognise(pieces: ModelPieces): Recognised {
   const { config, tokenizer } = pieces;
-  const tensors = [...pieces.parameters.values()].flatMap((one) => one.tensors);
+  const tensors = tensorsOf(pieces);
   const family = familyIn(config, tensors);
-  if (family === undefined)
+  if (family === undefined) {
     return { said: "A piece of a model. Now drop its config.json and its model.safetensors.", model: undefined };
+  }
   const sizes = config === undefined ? undefined : sizesOf(family, config);
   const used = tensors.filter(({ name }) => isUsed(family, name));
   const numbers = used.reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
   assertRoom(family, numbers);
   const has = [
-    ...(sizes === undefined ? [] : [`${sizes.layers} layers × ${sizes.heads} heads`]),
-    ...(numbers === 0 ? [] : [`${many(numbers)} numbers`]),
-    ...(sizes === undefined ? [] : [`texts up to ${whole(sizes.positions)} tokens`]),
-  ].join(", ");
-  const missing = missingFiles(pieces);
-  const toCome = [
-    ...(config === undefined ? ["its config.json"] : []),
-    ...(tensors.length === 0 && missing.length === 0 ? ["its model.safetensors"] : []),
-    ...(missing.length > 0 ? [filesToCome(missing)] : []),
+    sizes && `${sizes.layers} layers × ${sizes.heads} heads`,
+    numbers > 0 && `${many(numbers)} numbers`,
+    sizes && `texts up to ${whole(sizes.positions)} tokens`,
   ];
-  const said = `${family.name}: ${has}.`;
+  const said = `${family.name}: ${has.filter(Boolean).join(", ")}.`;
+  const toCome = [...(config === undefined ? ["its config.json"] : []), ...filesToCome(pieces)];
   if (config === undefined || sizes === undefined || toCome.length > 0) {
     return { said: `${said} Now drop ${listed(toCome)}.`, model: undefined };
   }
   assertLayers(family, sizes.layers, tensors);
-  const warning = tokenizer === undefined ? "" : tokenizerWarning(family, tokenizer.tokens, sizes.vocabulary);
   const next =
-    tokenizer === undefined ? " Now drop its tokenizer.json, or give numbers of tokens instead of a text." : warning;
+    tokenizer === undefined
+      ? " Now drop its tokenizer.json, or give numbers of tokens instead of a text."
+      : tokenizerWarning(family, tokenizer.tokens, sizes.vocabulary);
   const files = [...pieces.parameters.values()].map(({ file }) => file);
-  const { type, name, isCausal } = family;
-  return {
-    said: `${said}${next}`,
-    model: { family: type, name, isCausal, config, ...sizes, files, tokenizer: tokenizer?.file },
-  };
+  const model = { family: family.type, name: family.name, config, ...sizes, files, tokenizer: tokenizer?.file };
+  return { said: `${said}${next}`, model };
 }
 
 function familyIn(config: ModelConfig | undefined, tensors: readonly NamedShape[]): Family | undefined {
-  const byNames = familyOfNames(tensors.map(({ name }) => name));
-  if (config === undefined) return byNames;
-  const byConfig = familyOfConfig(config);
-  if (byConfig === undefined) {
-    const type = config["model_type"];
-    const types = FAMILIES.map((family) => family.type).join(", ");
-    if (typeof type === "string") {
-      throw new FileTrouble(`config.json is of a model of the type “${type}”. Those that run here are ${types}.`);
-    }
-    if (byNames === undefined) {
-      throw new FileTrouble(
-        `config.json has no model_type, by which it would be known. Those that run here are ${types}.`,
-      );
-    }
-    return byNames;
+  const byNames = familyOfNames(tensors);
+  const type = config?.["model_type"];
+  const byConfig = FAMILIES.find((family) => family.type === type);
+  if (config !== undefined && byConfig === undefined) {
+    const known = `Those that run here are ${FAMILIES.map((family) => family.type).join(", ")}.`;
+    if (typeof type === "string") refuse(`config.json is of a model of the type “${type}”. ${known}`);
+    if (byNames === undefined) refuse(`config.json has no model_type, by which it would be known. ${known}`);
   }
-  if (byNames !== undefined && byNames !== byConfig) {
-    throw new FileTrouble(
-      `config.json is of ${byConfig.name}, and the parameters have the names of ${byNames.name}: drop the config.json of ${byNames.name}, or the parameters of ${byConfig.name}.`,
-    );
+  if (byConfig !== undefined && byNames !== undefined && byNames !== byConfig) {
+    const [one, other] = [byConfig.name, byNames.name];
+    const drop = `drop the config.json of ${other}, or the parameters of ${one}`;
+    refuse(`config.json is of ${one}, and the parameters have the names of ${other}: ${drop}.`);
   }
-  return byConfig;
+  return byConfig ?? byNames;
 }
 
 function sizesOf(family: Family, config: ModelConfig) {
   const read = (name: string, absent?: number): number => {
     const value = config[name] ?? absent;
     if (typeof value === "number" && Number.isInteger(value) && value > 0) return value;
-    throw new FileTrouble(
-      `config.json of ${family.name} must say ${name}, a whole number; it says ${shownValue(value)}.`,
-    );
+    const says = value === undefined ? "nothing of it" : (JSON.stringify(value) ?? String(value)).slice(0, 40);
+    return refuse(`config.json of ${family.name} must say ${name}, a whole number; it says ${says}.`);
   };
   const { layers, heads, positions } = family.sizes;
   return {
@@ -113,9 +219,9 @@ function sizesOf(family: Family, config: ModelConfig) {
 
 function assertRoom({ name }: Family, numbers: number): void {
   if (numbers <= MOST_PARAMETERS) return;
-  const gigabytes = Math.ceil((numbers * 8) / 2 ** 30);
-  throw new FileTrouble(
-    `This ${name} has ${many(numbers)} numbers, which would take ${gigabytes} GB of memory here. This page takes models of up to ${many(MOST_PARAMETERS)}.`,
+  const takes = `which would take ${Math.ceil((numbers * 8) / 2 ** 30)} GB of memory here`;
+  refuse(
+    `This ${name} has ${many(numbers)} numbers, ${takes}. This page takes models of up to ${many(MOST_PARAMETERS)}.`,
   );
 }
 
@@ -123,35 +229,31 @@ function assertRoom({ name }: Family, numbers: number): void {
 function assertLayers(family: Family, layers: number, tensors: readonly NamedShape[]): void {
   const deepest = Math.max(-1, ...tensors.map(({ name }) => Number(family.layer.exec(name)?.[1] ?? -1)));
   if (deepest < layers) return;
-  throw new FileTrouble(
-    `config.json says ${counted(layers, "layer")}, and the parameters are of ${deepest + 1}: they are not of one model.`,
-  );
+  const says = `config.json says ${counted(layers, "layer")}, and the parameters are of ${deepest + 1}`;
+  refuse(`${says}: they are not of one model.`);
 }
 
 function tokenizerWarning({ name }: Family, tokens: number, vocabulary: number): string {
   const both = `tokenizer.json has ${whole(tokens)} tokens, and this ${name} knows ${whole(vocabulary)}`;
-  if (tokens > vocabulary) throw new FileTrouble(`${both}: it is another model’s. Drop the one of this model.`);
-  return tokens < vocabulary * (1 - SPARE_TOKENS)
-    ? ` It has its tokenizer, but ${both}: it may be another model’s.`
-    : "";
+  if (tokens > vocabulary) refuse(`${both}: it is another model’s. Drop the one of this model.`);
+  const isFew = tokens < vocabulary * (1 - SPARE_TOKENS);
+  return isFew ? ` It has its tokenizer, but ${both}: it may be another model’s.` : "";
 }
 
-function filesToCome(missing: readonly string[]): string {
-  const [first = ""] = missing;
-  if (first === "") return `the other ${missing.length === 1 ? "part" : `${missing.length} parts`} of its parameters`;
-  return missing.length === 1 ? first : `${first} and ${missing.length - 1} more that its index names`;
-}
-
-function listed(parts: readonly string[]): string {
-  return parts.join(", ").replace(/, (?=[^,]*$)/, " and ");
+/** Files of parameters that are missing: by the index, or how many by the names of the others. */
+function filesToCome({ parameters, wanted }: ModelPieces): readonly string[] {
+  const [first, ...others] = wanted.filter((name) => !parameters.has(name));
+  if (first !== undefined) {
+    return [others.length === 0 ? first : `${first} and ${others.length} more that its index names`];
+  }
+  const [own] = parameters.keys();
+  if (own === undefined) return ["its model.safetensors"];
+  const missing = Number(SHARD.exec(own)?.[2] ?? 0) - parameters.size;
+  return missing <= 0 ? [] : [`the other ${missing === 1 ? "part" : `${missing} parts`} of its parameters`];
 }
 
 /** 124 million */
 function many(count: number): string {
   const millions = count / 1e6;
   return millions < 1 ? whole(count) : `${millions < 10 ? millions.toFixed(1) : whole(millions)} million`;
-}
-
-function shownValue(value: unknown): string {
-  return value === undefined ? "nothing of it" : (JSON.stringify(value) ?? String(value)).slice(0, 40);
 }
