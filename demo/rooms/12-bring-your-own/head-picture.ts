@@ -5,7 +5,7 @@ import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";
 import { type Controls, picture } from "../../src/ui/picture.js";
-import { HeedMap, type MapHandlers } from "./map/map.js";
+import { heedMap, type MapHandlers } from "./map/map.js";
 import { TILE } from "./map/tile.js";
 import { Tiles } from "./map/tiles.js";
 import { tilesIn, within } from "./map/window.js";
@@ -29,8 +29,7 @@ export function headPicture({ store, engine, controls, inspect, leave }: Parts) 
   /** Whose tiles these are. */
   let made: BringScene | undefined;
   let rest: ReturnType<typeof setTimeout> | undefined;
-  const map = new HeedMap();
-  map.handlers = { inspect, leave, move: ({ top, left, span }) => store.change({ top, left, span }) };
+  const map = heedMap({ inspect, leave, move: (window) => store.change(window) });
   const status = statusLine(() => {
     tiles?.stop();
     status.end("Stopped. Move or zoom, and it goes on.");
@@ -84,7 +83,7 @@ export function headPicture({ store, engine, controls, inspect, leave }: Parts) 
   const { element, say } = picture({
     name: "map",
     title: "All attention weights of one head",
-    body: [map, status.element, h("p", { class: "map-legend small-label" }, ...legend)],
+    body: [map.element, status.element, h("p", { class: "map-legend small-label" }, ...legend)],
     ...controls,
     data: numbers,
   });

@@ -8,7 +8,7 @@ import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { behind, heads, line } from "../../src/ui/table.js";
 import { shaderOf } from "./map/tile.js";
-import { type Glance, glanceAt, rowsOf } from "./rows.js";
+import { glanceAt, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
 import type { BringState, BringStore } from "./state.js";
 import { statusLine } from "./status-line.js";
@@ -18,6 +18,8 @@ const ACROSS = 8;
 
 /** Where a figure will be. */
 const NOT_YET = "…";
+
+type Glance = Awaited<ReturnType<typeof glanceAt>>;
 
 interface HeadTile {
   readonly layer: number;

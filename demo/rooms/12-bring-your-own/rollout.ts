@@ -8,23 +8,16 @@ import { askedOf, type BringScene } from "./scene.js";
 const NEGLIGIBLE = 1e-7;
 const ROWS = 64;
 
-export interface Rollout {
-  /** Of each token of the first layer, to the sum of the queries. */
-  readonly weights: Float64Array;
-  /** What was left out of it. */
-  readonly lost: number;
-}
-
 /**
  * Each layer passes on half of its input by the mean of its heads, and half as it was, for the connections around attention.
- * `progress`: how much of it is done.
+ * `progress`: how much of it is done. Resolves with the weights of each token of the first layer, and what was left out of them.
  */
 export async function rollout(
   scene: BringScene,
   heed: Heed | undefined,
   signal: AbortSignal,
   progress: (done: number) => void,
-): Promise<Rollout> {
+) {
   const { source, at } = scene;
   const { layers, heads, keys } = source;
   let reached = new Float64Array(keys);

@@ -117,16 +117,8 @@ const GLANCE = 64;
 /** Of each band of rows that becomes a line of dots, so many are looked at. */
 const SAMPLED = 4;
 
-export interface Glance {
-  readonly rows: number;
-  readonly cols: number;
-  readonly max: Float32Array;
-  /** The mean over the rows that were looked at, in nats. */
-  readonly entropy: number;
-  readonly sampledRows: number;
-}
-
-export async function glanceAt({ queries, keys, read }: Rows, signal: AbortSignal): Promise<Glance> {
+/** Its entropy is the mean over the rows that were looked at, in nats. */
+export async function glanceAt({ queries, keys, read }: Rows, signal: AbortSignal) {
   const [rows, cols] = [Math.min(GLANCE, queries), Math.min(GLANCE, keys)];
   const max = new Float32Array(rows * cols);
   const edge = (index: number, parts: number, whole: number): number => Math.floor((index * whole) / parts);

@@ -3,7 +3,7 @@
 
 import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, largest, type Matrix } from "../../src/model/matrix.js";
+import { at, fill, largest } from "../../src/model/matrix.js";
 import { exampleSource } from "./example.js";
 import { madePicture, photoSource } from "./photo.js";
 import { type HeadAt, type MadeRow, madeRow } from "./rows.js";
@@ -48,23 +48,7 @@ export interface Row {
   readonly made?: MadeRow;
 }
 
-/** Some queries and some keys around a cell, and the whole rows of the queries. */
-interface Cells {
-  readonly top: number;
-  readonly left: number;
-  readonly cols: number;
-  readonly rows: readonly Row[];
-}
-
-export interface BringScene {
-  readonly state: BringState;
-  readonly source: Source;
-  readonly at: HeadAt;
-  readonly vectors: Vectors | undefined;
-  readonly row: number;
-  readonly col: number;
-  readonly cells: Cells;
-}
+export type BringScene = ReturnType<ReturnType<typeof scenesOf>>;
 
 /** The source keeps what it was asked for. */
 export function* prepare(library: Library, state: BringState): Generator<undefined> {
@@ -75,7 +59,8 @@ export function* prepare(library: Library, state: BringState): Generator<undefin
 }
 
 /** Cells are computed anew only where they are others: moving over the map changes the state many times a second. */
-export function scenesOf(library: Library): (state: BringState) => BringScene {
+export function scenesOf(library: Library) {
+  /** Some queries and some keys around a cell, and the whole rows of the queries. */
   const cellsOf = latest((source: Source, layer: number, head: number, causal: boolean, row: number, col: number) => {
     const [rows, cols] = [Math.min(SIDE, source.queries), Math.min(SIDE, source.keys)];
     const top = Math.min(source.queries - rows, Math.max(0, row - (rows >> 1)));
@@ -83,7 +68,7 @@ export function scenesOf(library: Library): (state: BringState) => BringScene {
     const rowAt = (_: unknown, index: number): Row => rowOf(source, { layer, head, causal }, top + index);
     return { top, left, cols, rows: Array.from({ length: rows }, rowAt) };
   });
-  return (state) => {
+  return (state: BringState) => {
     const source = library.sourceOf(state);
     const [layer, head] = [Math.min(state.layer, source.layers - 1), Math.min(state.head, source.heads - 1)];
     const [row, col] = [Math.min(state.row, source.queries - 1), Math.min(state.col, source.keys - 1)];
@@ -160,14 +145,6 @@ function labels(letter: string, first: number, count: number, words?: readonly s
   return Array.from({ length: count }, (_, index) => words?.[first + index] ?? `${letter}${first + index + 1}`);
 }
 
-export interface BringAnswer {
-  /** Of the window. */
-  readonly weights: Matrix;
-  /** Over whole rows, all keys. */
-  readonly difference: number;
-  readonly compared: number;
-}
-
 /** None where weights are as they were brought. */
 export function callsOf({ source, vectors, cells, at: { causal } }: BringScene): readonly Call[] {
   if (vectors === undefined) return [];
@@ -185,7 +162,10 @@ export function callsOf({ source, vectors, cells, at: { causal } }: BringScene):
   ];
 }
 
-export function readAnswers({ source, cells }: BringScene, [found]: readonly Answer[]): BringAnswer | undefined {
+export type BringAnswer = NonNullable<ReturnType<typeof readAnswers>>;
+
+/** The weights of the window; the largest difference over whole rows, all keys; and how many were compared. */
+export function readAnswers({ source, cells }: BringScene, [found]: readonly Answer[]) {
   if (found === undefined) return undefined;
   const { data } = found.weights;
   const weightAt = (row: number, key: number): number => data[row * source.keys + key] ?? Number.NaN;

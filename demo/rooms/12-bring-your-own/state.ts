@@ -11,53 +11,45 @@ export const MOST_CHOSEN = 32;
 
 export type SourceName = "example" | "photo" | "own";
 
-export interface BringState {
-  readonly source: SourceName;
-  /** Of the example. */
-  readonly tokens: number;
-  readonly seed: number;
-  readonly causal: "yes" | "no";
-  readonly layer: number;
-  readonly head: number;
-  /** The cell in the light. */
-  readonly row: number;
-  readonly col: number;
-  /** The part of the map that is looked at: its corner, and how many cells it is wide; 0: all. */
-  readonly top: number;
-  readonly left: number;
-  readonly span: number;
-  readonly order: "place" | "entropy";
-  /** Queries whose weights are added up. */
-  readonly chosen: readonly number[];
-  readonly raced: number;
-  /** For a model that was brought; numbers of tokens where it has no tokenizer. */
-  readonly text: string;
-  /** How many times something was brought: what is "own" changes with it. */
-  readonly brought: number;
-}
-
-export type BringStore = Store<BringState>;
-
 /** All of the map. */
-export const ALL = { top: 0, left: 0, span: 0 } as const;
+export const ALL = { top: 0, left: 0, span: 0 };
 
 /** Nothing of another array: where one looks, and what was chosen there. */
-export const LOOKING = { ...ALL, layer: 0, head: 0, row: 0, col: 0, chosen: [] } as const;
+export const LOOKING = {
+  /** The part of the map that is looked at: its corner, and how many cells it is wide; 0: all. */
+  ...ALL,
+  layer: 0,
+  head: 0,
+  /** The cell in the light. */
+  row: 0,
+  col: 0,
+  /** Queries whose weights are added up. */
+  chosen: [] as readonly number[],
+};
 
 /** What the example is first looked at as. */
 export const EXAMPLE = {
   ...LOOKING,
-  source: "example",
+  ...{ layer: 2, head: 2, row: 3000, col: 3000 },
+  source: "example" as SourceName,
   tokens: 4096,
   seed: 1,
-  causal: "yes",
-  layer: 2,
-  head: 2,
-  row: 3000,
-  col: 3000,
-} as const;
+  causal: "yes" as "yes" | "no",
+};
 
-const TEXT = "The animal did not cross the street because it was too tired.";
+const INITIAL = {
+  ...EXAMPLE,
+  order: "place" as "place" | "entropy",
+  raced: 512,
+  /** For a model that was brought; numbers of tokens where it has no tokenizer. */
+  text: "The animal did not cross the street because it was too tired.",
+  /** How many times something was brought: what is "own" changes with it. */
+  brought: 0,
+};
+
+export type BringState = Readonly<typeof INITIAL>;
+export type BringStore = Store<BringState>;
+
 /** Of an address; a text itself may be longer. */
 export const LONGEST_TEXT = 4000;
 
@@ -71,27 +63,24 @@ const place = (key: string, decimals = 0): Field<number> => number(key, 0, MOST_
 const chosen = wholes("sum");
 
 export function openBringStore(): BringStore {
-  const codec = codecOf<BringState>(
-    { ...EXAMPLE, order: "place", raced: 512, text: TEXT, brought: 0 },
-    {
-      source: oneOf("from", ["example", "photo", "own"]),
-      tokens: stepOf("N", TOKENS),
-      seed: number("seed", 1, 9999),
-      causal: oneOf("causal", ["yes", "no"]),
-      layer: number("layer", 0, 999),
-      head: number("head", 0, 999),
-      row: place("row"),
-      col: place("col"),
-      top: place("top", 2),
-      left: place("left", 2),
-      span: place("span", 2),
-      order: oneOf("heads", ["place", "entropy"]),
-      chosen: { ...chosen, read: (written) => chosen.read(written)?.slice(0, MOST_CHOSEN) },
-      raced: stepOf("race", RACED),
-      text: text("text", LONGEST_TEXT),
-      // No part of the address.
-      brought: { key: "", write: () => "", read: () => undefined },
-    },
-  );
+  const codec = codecOf<BringState>(INITIAL, {
+    source: oneOf("from", ["example", "photo", "own"]),
+    tokens: stepOf("N", TOKENS),
+    seed: number("seed", 1, 9999),
+    causal: oneOf("causal", ["yes", "no"]),
+    layer: number("layer", 0, 999),
+    head: number("head", 0, 999),
+    row: place("row"),
+    col: place("col"),
+    top: place("top", 2),
+    left: place("left", 2),
+    span: place("span", 2),
+    order: oneOf("heads", ["place", "entropy"]),
+    chosen: { ...chosen, read: (written) => chosen.read(written)?.slice(0, MOST_CHOSEN) },
+    raced: stepOf("race", RACED),
+    text: text("text", LONGEST_TEXT),
+    // No part of the address.
+    brought: { key: "", write: () => "", read: () => undefined },
+  });
   return new Store(codec, ["source", "brought"]);
 }

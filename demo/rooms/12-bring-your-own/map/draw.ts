@@ -61,17 +61,10 @@ function mark(context: CanvasRenderingContext2D, x: number, y: number, scale: nu
   context.strokeRect(x - side / 2, y - side / 2, side, side);
 }
 
-interface Axis {
-  readonly name: string;
-  readonly count: number;
-  /** The first cell in view; parts of cells as well. */
-  readonly from: number;
-  /** The one in the light. */
-  readonly own: number;
-  readonly words: readonly string[] | undefined;
-}
+type Axis = ReturnType<typeof axisOf>;
 
-function axisOf({ source, state, row, col }: BringScene, way: "across" | "down"): Axis {
+/** `from`: the first cell in view; parts of cells as well. `own`: the one in the light. */
+function axisOf({ source, state, row, col }: BringScene, way: "across" | "down") {
   const { top, left } = within(source, state);
   return way === "across"
     ? { name: "keys", count: source.keys, from: left, own: col, words: source.words?.k }

@@ -146,14 +146,8 @@ export interface Model {
   readonly tokenizer: File | undefined;
 }
 
-interface Recognised {
-  readonly said: string;
-  /** undefined: something is still missing. */
-  readonly model: Model | undefined;
-}
-
-/** Refuses pieces that do not fit each other. */
-export function recognise(pieces: ModelPieces): Recognised {
+/** Refuses pieces that do not fit each other. There is no model where something is still missing. */
+export function recognise(pieces: ModelPieces): { readonly said: string; readonly model: Model | undefined } {
   const { config, tokenizer } = pieces;
   const tensors = tensorsOf(pieces);
   const family = familyIn(config, tensors);
