@@ -3,13 +3,6 @@
 import type { Plugin } from "vite";
 import { NOTICES } from "./notices.js";
 
-interface Page {
-  readonly file: string;
-  readonly name: string;
-  /** What one does there. */
-  readonly about: string;
-}
-
 /** The page that one comes to first. */
 export const FRONT = "index.html";
 
@@ -17,69 +10,38 @@ export const FRONT = "index.html";
 export const THREAD = "five-minutes.html";
 const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
 
-/** The rooms, in the order of a first visit. */
-export const PAGES: readonly Page[] = [
-  {
-    file: "matrix-walk.html",
-    name: "Matrix walk",
-    about: "From words to what each has heard, every number taken apart.",
-  },
-  {
-    file: "dictionary.html",
-    name: "Soft dictionary",
-    about: "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",
-  },
-  {
-    file: "score-lab.html",
-    name: "Score lab",
-    about: "One query, ten ways to score its keys: who gets the attention, what it costs, how long it takes.",
-  },
-  {
-    file: "scale.html",
-    name: "Scale",
-    about: "Raise the width, watch the softmax saturate; divide by √d, turn the temperature.",
-  },
-  {
-    file: "masks.html",
-    name: "Masks",
-    about: "Paint who may see whom; see what it saves, and time it on this device.",
-  },
-  {
-    file: "heads.html",
-    name: "Heads",
-    about: "One head must average, two can split, two layers can decide; heads that share.",
-  },
-  {
-    file: "order.html",
-    name: "Order",
-    about: "Shuffle the words and nothing notices; then give them positions, in five ways.",
-  },
-  {
-    file: "what-else.html",
-    name: "What else it is",
-    about: "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
-  },
-  {
-    file: "learning.html",
-    name: "Learning",
-    about: "Guess, train, and watch attention find its order; gradients as wide as they are large.",
-  },
-  {
-    file: "translation.html",
-    name: "Translation",
-    about: "Type a date, and see where a network looks as it writes it anew; why attention was invented.",
-  },
-  {
-    file: "language.html",
-    name: "Language",
-    about: "BERT and GPT are one block with two masks: fill a blank, write on, switch heads off.",
-  },
-  {
-    file: "bring-your-own.html",
-    name: "Bring your own",
-    about: "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
-  },
-];
+/** The rooms, in the order of a first visit: by their files, their names and what one does there. */
+const ROOMS: Readonly<Record<string, readonly [name: string, about: string]>> = {
+  "matrix-walk": ["Matrix walk", "From words to what each has heard, every number taken apart."],
+  dictionary: [
+    "Soft dictionary",
+    "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",
+  ],
+  "score-lab": [
+    "Score lab",
+    "One query, ten ways to score its keys: who gets the attention, what it costs, how long it takes.",
+  ],
+  scale: ["Scale", "Raise the width, watch the softmax saturate; divide by √d, turn the temperature."],
+  masks: ["Masks", "Paint who may see whom; see what it saves, and time it on this device."],
+  heads: ["Heads", "One head must average, two can split, two layers can decide; heads that share."],
+  order: ["Order", "Shuffle the words and nothing notices; then give them positions, in five ways."],
+  "what-else": [
+    "Disguises",
+    "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
+  ],
+  learning: ["Learning", "Guess, train, and watch attention find its order; gradients as wide as they are large."],
+  translation: [
+    "Translation",
+    "Type a date, and see where a network looks as it writes it anew; why attention was invented.",
+  ],
+  language: ["Language", "BERT and GPT are one block with two masks: fill a blank, write on, switch heads off."],
+  "bring-your-own": [
+    "Bring your own",
+    "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
+  ],
+};
+
+export const PAGES = Object.entries(ROOMS).map(([file, [name, about]]) => ({ file: `${file}.html`, name, about }));
 
 export function frame(): Plugin {
   return {
@@ -90,7 +52,7 @@ export function frame(): Plugin {
         // Of the front page -1.
         const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         return html
-          .replace(ROOM, (_, folder: string, head: string, filled: string) => room(folder, head, filled))
+          .replace(ROOM_PAGE, (_, folder: string, head: string, filled: string) => room(folder, head, filled))
           .replace("<!-- head -->", HEAD)
           .replace("<!-- masthead -->", masthead(here))
           .replace("<!-- rooms -->", doors())
@@ -106,7 +68,7 @@ const HEAD = `<meta charset="utf-8" />
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />`;
 
 /** A room says its name and what it is about; some say what stands in it until its program runs. */
-const ROOM = /<!-- room ([\w-]+) -->(\s*<h1>.*?<\/p>)(.*)(?=<\/body>)/s;
+const ROOM_PAGE = /<!-- room ([\w-]+) -->(\s*<h1>.*?<\/p>)(.*)(?=<\/body>)/s;
 
 function room(folder: string, head: string, filled: string): string {
   return `<!-- masthead -->

@@ -19,7 +19,14 @@ define();
 export function startFrame(): void {
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
+  showPresentRoom();
   void startOffline(find("#offline", HTMLElement));
+}
+
+/** Where the bar of rooms scrolls, the present one is in its middle. */
+function showPresentRoom(): void {
+  const here = document.querySelector<HTMLElement>(".rooms [aria-current]");
+  here?.closest("nav")?.scrollTo({ left: here.offsetLeft - (innerWidth - here.offsetWidth) / 2 });
 }
 
 export function tellOfEngine(engine: Engine): void {

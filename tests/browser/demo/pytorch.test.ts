@@ -84,7 +84,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   Order: ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"].map(
     (kind) => `order.html#kind=${kind}&order=4.1.2.3.0`,
   ),
-  "What else it is": [
+  Disguises: [
     ...places(
       "what-else.html",
       "",
