@@ -38,23 +38,15 @@ function contentSecurityPolicy(): Plugin {
 
 /** `heed` from its own exports map, as in node_modules; HEED_SOURCE=1 takes the sources, for work on the package. */
 function heedEntries(): { find: RegExp; replacement: string }[] {
-  if (process.env["HEED_SOURCE"] === "1") {
-    return [
-      { find: /^heed$/, replacement: at("../web/src/index.ts") },
-      { find: /^heed\/viz$/, replacement: at("../web/src/viz/index.ts") },
-      { find: /^heed\/layers$/, replacement: at("../web/src/layers/index.ts") },
-      { find: /^heed\/train$/, replacement: at("../web/src/train/index.ts") },
-    ];
-  }
-  const { exports }: { exports: Record<string, string | { default: string }> } = JSON.parse(
+  const { exports }: { exports: Record<string, string | { types: string; default: string }> } = JSON.parse(
     readFileSync(at("../package.json"), "utf8"),
   );
-  return Object.entries(exports)
-    .filter(([, target]) => typeof target === "object")
-    .map(([entry, target]) => ({
-      find: new RegExp(`^heed${entry.slice(1)}$`),
-      replacement: at(`../${typeof target === "object" ? target.default : target}`),
-    }));
+  const fromSource = process.env["HEED_SOURCE"] === "1";
+  return Object.entries(exports).flatMap(([entry, target]) => {
+    if (typeof target === "string") return [];
+    const file = fromSource ? target.types.replace("dist", "web/src").replace(".d.ts", ".ts") : target.default;
+    return { find: new RegExp(`^heed${entry.slice(1)}$`), replacement: at(`../${file}`) };
+  });
 }
 
 export default defineConfig({

@@ -3,8 +3,7 @@
 import { type FlowSelection, HeedFlow } from "heed/viz";
 import { cutIntoWords } from "../../src/model/tokens.js";
 import { choice } from "../../src/ui/choice.js";
-import { button, find, h } from "../../src/ui/dom.js";
-import { on } from "../../src/ui/matrix-handlers.js";
+import { button, find, h, on } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import type { Language, Reading } from "./language.js";
 import type { FrontStore } from "./state.js";

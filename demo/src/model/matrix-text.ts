@@ -19,13 +19,8 @@ export function readMatrix(text: string | null): Matrix | null {
 }
 
 export function holdsTooLarge(text: string | null): boolean {
-  return (
-    readMatrix(text) !== null &&
-    (text ?? "")
-      .split("_")
-      .slice(1)
-      .some((part) => bounded(Number(part)) !== Number(part))
-  );
+  const [, ...numbers] = (text ?? "").split("_").map(Number);
+  return readMatrix(text) !== null && numbers.some((number) => bounded(number) !== number);
 }
 
 function bounded(value: number): number {

@@ -1,15 +1,15 @@
 // W_Q, W_K and W_V as they stand before anybody edits them. Each column of W_Q and W_K is one question and what answers it.
 
-import { fill, type Matrix } from "./matrix.js";
-import { FEATURES } from "./vocabulary.js";
+import { fill, identity, type Matrix } from "./matrix.js";
+import { FEATURES, type Feature } from "./vocabulary.js";
 
 interface Question {
   /** Name of the column, as short as a column is wide. */
   readonly name: string;
   /** Which properties make a word ask, and how strongly. */
-  readonly asks: Readonly<Partial<Record<(typeof FEATURES)[number], number>>>;
+  readonly asks: Readonly<Partial<Record<Feature, number>>>;
   /** Which properties make a word answer. */
-  readonly answers: Readonly<Partial<Record<(typeof FEATURES)[number], number>>>;
+  readonly answers: Readonly<Partial<Record<Feature, number>>>;
 }
 
 /**
@@ -45,6 +45,6 @@ export function givenProjections(width: number): Projections {
   return {
     q: fill(width, width, (row, col) => QUESTIONS[col]?.asks[FEATURES[row] ?? "thing"] ?? 0),
     k: fill(width, width, (row, col) => QUESTIONS[col]?.answers[FEATURES[row] ?? "thing"] ?? 0),
-    v: fill(width, width, (row, col) => (row === col ? 1 : 0)),
+    v: identity(width),
   };
 }

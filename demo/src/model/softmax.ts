@@ -2,13 +2,8 @@
 
 import { at, fill, type Matrix } from "./matrix.js";
 
-export interface RowSum {
-  readonly most: number;
-  /** The sum of e^(score - row max); 0 for a row of nothing but -Infinity. */
-  readonly sum: number;
-}
-
-export function rowSum(scores: Matrix, row: number): RowSum {
+/** The largest score, and the sum of e^(score - largest); 0 for a row of nothing but -Infinity. */
+export function rowSum(scores: Matrix, row: number): { readonly most: number; readonly sum: number } {
   let most = Number.NEGATIVE_INFINITY;
   for (let col = 0; col < scores.cols; col++) most = Math.max(most, at(scores, row, col));
   let sum = 0;

@@ -7,13 +7,8 @@ export const MOST_TOKENS = 24;
 const WORD =
   /\[\p{L}+\]|\p{Regional_Indicator}{2}|[#*\d]\uFE0F?\u20E3|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})*|\S/gu;
 
-export interface Cut {
-  readonly words: readonly string[];
-  /** Words beyond MOST_TOKENS, left out. */
-  readonly leftOut: number;
-}
-
-export function cutIntoWords(text: string): Cut {
+/** `leftOut`: how many words there are beyond MOST_TOKENS. */
+export function cutIntoWords(text: string): { readonly words: readonly string[]; readonly leftOut: number } {
   const found = text.normalize("NFC").match(WORD) ?? [];
   return { words: found.slice(0, MOST_TOKENS), leftOut: Math.max(0, found.length - MOST_TOKENS) };
 }

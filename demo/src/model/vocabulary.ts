@@ -1,26 +1,7 @@
 // The hand-made meanings: sixteen named properties, and the words that have them. Made up, not learned; the page says so.
 
 /** In order of importance, so that a narrower X keeps the most telling ones. */
-export const FEATURES = [
-  "thing",
-  "alive",
-  "points",
-  "acts",
-  "tells",
-  "body",
-  "place",
-  "glue",
-  "joins",
-  "moves",
-  "gives",
-  "she/he",
-  "food",
-  "good",
-  "not",
-  "many",
-] as const;
-
-export const FEATURE_MEANING: Readonly<Record<(typeof FEATURES)[number], string>> = {
+export const FEATURE_MEANING = {
   thing: "names a thing",
   alive: "is alive (below zero: lifeless)",
   points: "stands for something else",
@@ -39,91 +20,59 @@ export const FEATURE_MEANING: Readonly<Record<(typeof FEATURES)[number], string>
   many: "is more than one",
 };
 
-const CLASSES = {
-  animal: "thing 1 alive 1 body .8 moves .4",
-  person: "thing .9 alive 1 body .7",
-  place: "thing 1 alive -.4 place 1",
-  object: "thing 1 alive -.3",
-  food: "thing .9 alive -.2 food 1 good .3",
-  pronoun: "points 1",
-  act: "acts 1",
-  motion: "acts 1 moves .9",
-  giving: "acts 1 gives 1",
-  eating: "acts 1 food .7 body .3",
-  feeling: "tells 1 body 1",
-  extent: "tells 1 place 1",
-  quality: "tells 1",
-  glue: "glue 1",
-  join: "glue .6 joins 1",
-} as const;
+export type Feature = keyof typeof FEATURE_MEANING;
 
-const MEMBERS: Readonly<Record<keyof typeof CLASSES, string>> = {
-  animal: "animal cat dog bird horse mouse fish fox bear wolf cow rabbit owl bee",
-  person:
+const isFeature = (name: string): name is Feature => name in FEATURE_MEANING;
+export const FEATURES: readonly Feature[] = Object.keys(FEATURE_MEANING).filter(isFeature);
+
+type Words = Readonly<Record<string, string>>;
+
+/** Words by what their kind means. */
+const KINDS: Words = {
+  "thing 1 alive 1 body .8 moves .4": "animal cat dog bird horse mouse fish fox bear wolf cow rabbit owl bee",
+  "thing .9 alive 1 body .7":
     "man woman boy girl child people student teacher friend doctor robot king queen susan mary john alice bob owner",
-  place: "road street house home park city school river mountain forest sea room garden bridge kitchen world field",
-  object:
+  "thing 1 alive -.4 place 1":
+    "road street house home park city school river mountain forest sea room garden bridge kitchen world field",
+  "thing 1 alive -.3":
     "mat ball book car tree trophy suitcase key door table letter roses rose flower tail word sentence bench box sun moon",
-  food: "apple bread cheese cake soup milk honey pizza tea coffee",
-  pronoun: "it he she they him her them i we you who this that which his its their",
-  act: "sat is saw see sees reads read wrote write thought knows think loves likes love heeds heed looks look asked fits fit was were",
-  motion: "cross crossed ran run runs walked walk went go goes jumped jump jumps flew swam chased wagged",
-  giving: "gave give gives sent took brought handed",
-  eating: "ate eat eats drank cooked",
-  feeling: "tired hungry happy sad angry afraid sleepy lazy quick brown old young sick thirsty",
-  extent: "wide long narrow big small large deep high far near busy",
-  quality: "red blue green new good bad cold warm beautiful slow loud heavy quiet",
-  glue: "the a an to of in on at over for with by too very so as into under , . ; : ! ? - ( ) [pad]",
-  join: "because and but when while or if then since",
+  "thing .9 alive -.2 food 1 good .3": "apple bread cheese cake soup milk honey pizza tea coffee",
+  "points 1": "it he she they him her them i we you who this that which his its their",
+  "acts 1":
+    "sat is saw see sees reads read wrote write thought knows think loves likes love heeds heed looks look asked fits fit was were",
+  "acts 1 moves .9": "cross crossed ran run runs walked walk went go goes jumped jump jumps flew swam chased wagged",
+  "acts 1 gives 1": "gave give gives sent took brought handed",
+  "acts 1 food .7 body .3": "ate eat eats drank cooked",
+  "tells 1 body 1": "tired hungry happy sad angry afraid sleepy lazy quick brown old young sick thirsty",
+  "tells 1 place 1": "wide long narrow big small large deep high far near busy",
+  "tells 1": "red blue green new good bad cold warm beautiful slow loud heavy quiet",
+  "glue 1": "the a an to of in on at over for with by too very so as into under , . ; : ! ? - ( ) [pad]",
+  "glue .6 joins 1": "because and but when while or if then since",
 };
 
-const EXTRA: Readonly<Record<string, string>> = {
-  it: "points 1",
-  was: "acts .3 glue .8",
-  were: "acts .3 glue .8 many .5",
-  is: "acts .3 glue .8",
-  "didn't": "not 1 glue .6",
-  not: "not 1 glue .6",
-  never: "not 1 glue .6",
-  no: "not 1 glue .6",
-  "[pad]": "",
+/** What some words mean instead. */
+const INSTEAD: Words = {
+  "points 1": "it",
+  "acts .3 glue .8": "was is",
+  "acts .3 glue .8 many .5": "were",
+  "not 1 glue .6": "didn't not never no",
+  "": "[pad]",
 };
 
-const TOUCHES: Readonly<Record<string, string>> = {
-  she: "she/he 1",
-  her: "she/he 1",
-  he: "she/he -1",
-  him: "she/he -1",
-  his: "she/he -1",
-  susan: "she/he 1",
-  mary: "she/he 1",
-  alice: "she/he 1",
-  woman: "she/he 1",
-  girl: "she/he 1",
-  queen: "she/he 1",
-  john: "she/he -1",
-  bob: "she/he -1",
-  man: "she/he -1",
-  boy: "she/he -1",
-  king: "she/he -1",
-  they: "many 1",
-  them: "many 1",
-  we: "many 1",
-  people: "many 1",
-  roses: "many 1 good .6 gives .5",
-  flower: "good .5",
-  happy: "good 1",
-  good: "good 1",
-  beautiful: "good .8",
-  sad: "good -1",
-  angry: "good -.8",
-  bad: "good -1",
-  tired: "good -.3",
-  hungry: "food .8",
-  loves: "good .8",
-  love: "good .8",
-  likes: "good .5",
-  owner: "gives .3",
+/** What some words mean besides. */
+const BESIDES: Words = {
+  "she/he 1": "she her susan mary alice woman girl queen",
+  "she/he -1": "he him his john bob man boy king",
+  "many 1": "they them we people",
+  "many 1 good .6 gives .5": "roses",
+  "good .5": "flower likes",
+  "good 1": "happy good",
+  "good .8": "beautiful loves love",
+  "good -1": "sad bad",
+  "good -.8": "angry",
+  "good -.3": "tired",
+  "food .8": "hungry",
+  "gives .3": "owner",
 };
 
 type Meaning = Readonly<Record<string, number>>;
@@ -135,18 +84,17 @@ function readMeaning(...lines: readonly string[]): Meaning {
   return meaning;
 }
 
-function readTable(): ReadonlyMap<string, Meaning> {
-  const table = new Map<string, Meaning>();
-  for (const [kind, line] of Object.entries(CLASSES)) {
-    for (const word of (Object.entries(MEMBERS).find(([name]) => name === kind)?.[1] ?? "").split(" ")) {
-      table.set(word, readMeaning(EXTRA[word] ?? line, TOUCHES[word] ?? ""));
-    }
-  }
-  for (const [word, line] of Object.entries(EXTRA)) table.set(word, readMeaning(line, TOUCHES[word] ?? ""));
-  return table;
-}
+const byWord = (...groups: readonly Words[]): ReadonlyMap<string, string> =>
+  new Map(
+    groups.flatMap((words) =>
+      Object.entries(words).flatMap(([meaning, list]) => list.split(" ").map((word) => [word, meaning] as const)),
+    ),
+  );
 
-const TABLE = readTable();
+const touches = byWord(BESIDES);
+const TABLE = new Map(
+  Array.from(byWord(KINDS, INSTEAD), ([word, line]) => [word, readMeaning(line, touches.get(word) ?? "")]),
+);
 
 /** Signs are no words. */
 export const WORDS_KNOWN = Array.from(TABLE.keys()).filter((word) => /^\p{L}/u.test(word)).length;

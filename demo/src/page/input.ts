@@ -2,7 +2,7 @@
 
 import { formatSingle, readBlock, WHAT_IS_TYPED } from "heed/viz";
 import { MOST_WIDTH } from "../model/embed.js";
-import { at, type Matrix } from "../model/matrix.js";
+import { fill, type Matrix, rowsOf } from "../model/matrix.js";
 import { isNameless, NOTHING_EDITED, type State } from "../model/state.js";
 import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
 import type { WalkStore } from "../model/url.js";
@@ -92,8 +92,7 @@ export class SentenceInput {
   }
 
   #sayWhatIsWrong(state: State): void {
-    if (this.#isUnread) this.#numbers.setAttribute("aria-invalid", "true");
-    else this.#numbers.removeAttribute("aria-invalid");
+    this.#numbers.ariaInvalid = this.#isUnread ? "true" : null;
     this.#message.textContent = this.#isUnread
       ? `Not every line is a row of numbers yet; the picture shows the last X that was. ${WHAT_IS_TYPED}`
       : messageOf(state);
@@ -114,9 +113,9 @@ function messageOf(state: State): string {
 }
 
 function write(matrix: Matrix): string {
-  return Array.from({ length: matrix.rows }, (_, row) =>
-    Array.from({ length: matrix.cols }, (_, col) => formatSingle(at(matrix, row, col))).join("  "),
-  ).join("\n");
+  return rowsOf(matrix)
+    .map((row) => row.map(formatSingle).join("  "))
+    .join("\n");
 }
 
 /** Rows of equal length, cut to what the page can show; null for none. */
@@ -124,9 +123,5 @@ export function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix 
   if (rows === null || rows.length === 0) return null;
   const cols = Math.min(MOST_WIDTH, Math.max(...rows.map((row) => row.length)));
   const kept = rows.slice(0, MOST_TOKENS);
-  return {
-    rows: kept.length,
-    cols,
-    data: Float64Array.from(kept.flatMap((row) => Array.from({ length: cols }, (_, col) => row[col] ?? 0))),
-  };
+  return fill(kept.length, cols, (row, col) => kept[row]?.[col] ?? 0);
 }

@@ -40,7 +40,7 @@ export const PRESETS: readonly Preset[] = [
     numbers: fill(4, 4, (row, col) => [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, -1, 0.5, 0.5, 0, 0][row * 4 + col] ?? 0),
     edited: {
       q: fill(4, 4, (row, col) => (row === col ? 2 : 0)),
-      k: fill(4, 4, (row, col) => (row === col ? 1 : 0)),
+      k: identity(4),
       v: null,
     },
   }),

@@ -1,12 +1,12 @@
 // Runs a room: a scene of every state of its store, shown at once, and the kernel's answer to it as soon as there is one. Only the first
 // scene is made and shown with pauses.
 
+import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Store } from "../model/store.js";
-import { find } from "../ui/dom.js";
+import { find, h } from "../ui/dom.js";
 import { inPieces, pause } from "../ui/pieces.js";
 import { startPage } from "./start-page.js";
-import { tellOfTooLarge } from "./too-large.js";
 
 export interface Room<Scene, Answered> {
   readonly show: (scene: Scene, answered: Answered | undefined) => void;
@@ -30,6 +30,19 @@ export function runRoom<State extends object, Scene, Answered>(parts: RoomParts<
   const engine = new Engine();
   tellOfTooLarge(parts.store);
   startPage(engine, find("[data-room]", HTMLElement), () => fill(parts, engine));
+}
+
+/** Says that an address held larger numbers than can be typed, until something is changed. */
+function tellOfTooLarge<S extends object>(store: Store<S>): void {
+  const text = `This address holds larger numbers than this page takes; they were cut to its bounds. ${WHAT_IS_TYPED}`;
+  const said = h("p", { class: "warning", role: "status" });
+  find("#warning", HTMLElement).after(said);
+  const show = (): void => {
+    said.hidden = !store.wasTooLarge;
+    said.textContent = store.wasTooLarge ? text : "";
+  };
+  store.listen(show);
+  show();
 }
 
 async function fill<State extends object, Scene, Answered>(

@@ -7,8 +7,7 @@ import type { WalkStore } from "../model/url.js";
 import { meaningOf, WORDS_KNOWN } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
-import { find, h } from "../ui/dom.js";
-import { on } from "../ui/matrix-handlers.js";
+import { find, h, on } from "../ui/dom.js";
 import { percent } from "../ui/numbers.js";
 
 const NOTE = `Dotted words are not among the ${WORDS_KNOWN} that this page knows: their numbers are made from their letters and mean nothing.`;

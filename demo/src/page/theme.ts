@@ -1,40 +1,24 @@
 // Light or dark: as the system says, until the reader says otherwise.
 
+import { keep, kept } from "./kept.js";
+
 const KEY = "heed-theme";
+const local = (): Storage => localStorage;
 
 export function startTheme(button: HTMLButtonElement): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = stored();
+  let chosen = kept(local, KEY);
+  const now = (): string => (/^(?:light|dark)$/.test(chosen) ? chosen : system.matches ? "dark" : "light");
   const apply = (): void => {
-    const dark = chosen === null ? system.matches : chosen === "dark";
-    if (chosen === null) delete document.documentElement.dataset["theme"];
-    else document.documentElement.dataset["theme"] = chosen;
-    button.setAttribute("aria-label", dark ? "Switch to the light theme" : "Switch to the dark theme");
-    button.dataset["now"] = dark ? "dark" : "light";
+    if (now() === chosen) document.documentElement.dataset["theme"] = chosen;
+    button.setAttribute("aria-label", `Switch to the ${now() === "dark" ? "light" : "dark"} theme`);
+    button.dataset["now"] = now();
   };
   button.addEventListener("click", () => {
-    chosen = button.dataset["now"] === "dark" ? "light" : "dark";
-    store(chosen);
+    chosen = now() === "dark" ? "light" : "dark";
+    keep(local, KEY, chosen);
     apply();
   });
   system.addEventListener("change", apply);
   apply();
-}
-
-/** Storage may be forbidden; the choice then lasts as long as the page. */
-function stored(): string | null {
-  try {
-    const value = localStorage.getItem(KEY);
-    return value === "light" || value === "dark" ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function store(value: string): void {
-  try {
-    localStorage.setItem(KEY, value);
-  } catch {
-    // Nothing to do: the attribute on the page is enough for now.
-  }
 }

@@ -1,6 +1,6 @@
 // A board on which shapes move: what stands on it is a function of the scrubber's place alone, so it scrubs both ways.
 
-import { type Attributes, button, calm, h, setAttributes, svg } from "./dom.js";
+import { type Attributes, button, calm, goalOf, h, setAttributes, svg } from "./dom.js";
 import { LAID_OUT } from "./pieces.js";
 
 export interface Shape {
@@ -45,6 +45,7 @@ const SECONDS_A_STEP = 1.6;
 /** Of a step that a key or a button asks for. */
 const SECONDS_A_LEAP = 0.9;
 const SMALLEST = 0.002;
+const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] } as const;
 
 /** From 0 to 1 while the place goes from `from` to `to`, gently at both ends. */
 export function during(at: number, from: number, to: number): number {
@@ -91,9 +92,8 @@ export class Board {
       this.#go(Number(this.#range.value));
     });
     this.#range.addEventListener("keydown", (event) => {
-      const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+      const way = goalOf(event, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 });
       if (way === undefined) return;
-      event.preventDefault();
       this.leap(Math.min(last, Math.max(0, (way > 0 ? Math.floor : Math.ceil)(this.#goal) + way)));
     });
     this.#svg.addEventListener("click", (event) => {
@@ -189,10 +189,8 @@ export class Board {
 
   #nudge(event: KeyboardEvent): void {
     const name = event.target instanceof SVGElement ? event.target.dataset["drag"] : undefined;
-    const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
-    if (name === undefined || way === undefined) return;
-    event.preventDefault();
-    this.#parts.nudged?.(name, way[0] ?? 0, way[1] ?? 0);
+    const way = name === undefined ? undefined : goalOf<readonly [number, number]>(event, WAYS);
+    if (name !== undefined && way !== undefined) this.#parts.nudged?.(name, ...way);
   }
 
   #fit(): void {
@@ -215,15 +213,13 @@ export class Board {
     this.#range.setAttribute("aria-valuetext", step);
     this.#said.textContent = step;
     this.#ticks.forEach((tick, index) => {
-      if (index === Math.round(this.#at)) tick.setAttribute("aria-current", "step");
-      else tick.removeAttribute("aria-current");
+      tick.ariaCurrent = index === Math.round(this.#at) ? "step" : null;
     });
     if (this.#draw === undefined || this.#width === 0) return;
     const { height, shapes, said, paint } = this.#draw(this.#at, this.#width);
     this.#canvas.hidden = paint === undefined;
     paint?.(this.#canvas);
-    this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${height}`);
-    this.#svg.setAttribute("aria-label", said);
+    setAttributes(this.#svg, { viewBox: `0 0 ${this.#width} ${height}`, "aria-label": said });
     put(this.#svg, this.#shapes, shapes);
   }
 }

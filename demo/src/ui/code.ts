@@ -1,7 +1,7 @@
 // Numbers and tensors as source code, for heed and for PyTorch, and the two buttons that copy it.
 
 import { formatSingle } from "heed/viz";
-import { at, type Matrix } from "../model/matrix.js";
+import { type Matrix, rowsOf } from "../model/matrix.js";
 import { copyFrom } from "./copy.js";
 import { button, h } from "./dom.js";
 
@@ -38,10 +38,6 @@ function shapeOf(heads: readonly Matrix[]): readonly number[] {
 }
 
 function lines(heads: readonly Matrix[]): string {
-  const rows = heads.flatMap((matrix) =>
-    Array.from({ length: matrix.rows }, (_, row) =>
-      Array.from({ length: matrix.cols }, (_, col) => single(at(matrix, row, col))).join(", "),
-    ),
-  );
+  const rows = heads.flatMap((matrix) => rowsOf(matrix).map((row) => row.map(single).join(", ")));
   return rows.map((row) => `    ${row}`).join(",\n");
 }

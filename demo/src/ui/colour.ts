@@ -1,17 +1,12 @@
 // CSS colours as numbers, whatever they are written as.
 
-let pixel: CanvasRenderingContext2D | null | undefined;
+import { h } from "./dom.js";
 
-function onePixel(): CanvasRenderingContext2D | null {
-  const canvas = document.createElement("canvas");
-  canvas.width = 1;
-  canvas.height = 1;
-  return canvas.getContext("2d", { willReadFrequently: true });
-}
+let pixel: CanvasRenderingContext2D | null = null;
 
 /** Red, green, blue and opacity, 0 to 255. */
 export function colourOf(css: string): readonly [number, number, number, number] {
-  pixel ??= onePixel();
+  pixel ??= h("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
   if (pixel === null) return [0, 0, 0, 255];
   pixel.clearRect(0, 0, 1, 1);
   pixel.fillStyle = css;

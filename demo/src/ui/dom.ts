@@ -24,7 +24,7 @@ export function button(text: string, press: () => void, look = "button"): HTMLBu
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
-  ...children: readonly Node[]
+  ...children: readonly (Node | string)[]
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   setAttributes(element, attributes);
@@ -77,4 +77,11 @@ export function goalOf<Goal>(event: KeyboardEvent, goals: Readonly<Record<string
   const goal = event.ctrlKey || event.metaKey || event.altKey ? undefined : goals[event.key];
   if (goal !== undefined) event.preventDefault();
   return goal;
+}
+
+/** The detail of an element's own event. */
+export function on<Detail>(element: EventTarget, type: string, told: (detail: Detail) => void): void {
+  element.addEventListener(type, (event) => {
+    if (event instanceof CustomEvent) told(event.detail);
+  });
 }

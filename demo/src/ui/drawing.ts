@@ -1,24 +1,13 @@
 // A part of the page as one SVG that stands alone: boxes, text and drawings with the colours that they have on the screen.
 
 import { colourOf } from "./colour.js";
-import { svg } from "./dom.js";
+import { setAttributes, svg } from "./dom.js";
 
 const MARGIN = 16;
 const SVG_STYLES = [
-  "fill",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "stroke-linecap",
-  "stroke-linejoin",
-  "opacity",
-  "fill-opacity",
-  "font-size",
-  "font-family",
-  "font-weight",
-  "text-anchor",
-  "dominant-baseline",
-] as const;
+  ...["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity"],
+  ...["fill-opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline"],
+];
 
 interface Pen {
   readonly into: SVGSVGElement;
@@ -47,29 +36,22 @@ function draw(root: HTMLElement): SVGSVGElement {
   into.append(ground);
   drawElement(root, pen);
   const [width, height] = [Math.ceil(pen.right - pen.left + MARGIN), Math.ceil(pen.bottom - pen.top + MARGIN)];
-  for (const element of [into, ground]) {
-    element.setAttribute("width", String(width));
-    element.setAttribute("height", String(height));
-  }
-  into.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  setAttributes(ground, { width, height });
+  setAttributes(into, { width, height, viewBox: `0 0 ${width} ${height}` });
   return into;
 }
 
 function drawElement(element: Element, pen: Pen): void {
   if (!element.checkVisibility({ visibilityProperty: true })) return;
-  if (element instanceof SVGSVGElement) {
-    drawSvg(element, pen);
-    return;
-  }
-  if (element instanceof HTMLCanvasElement) {
-    drawCanvas(element, pen);
-    return;
-  }
-  const style = getComputedStyle(element);
-  drawBox(element, style, pen);
-  for (const child of element.childNodes) {
-    if (child instanceof Element) drawElement(child, pen);
-    else if (child instanceof Text && element instanceof HTMLElement) drawText(child, element, style, pen);
+  if (element instanceof SVGSVGElement) drawSvg(element, pen);
+  else if (element instanceof HTMLCanvasElement) drawCanvas(element, pen);
+  else {
+    const style = getComputedStyle(element);
+    drawBox(element, style, pen);
+    for (const child of element.childNodes) {
+      if (child instanceof Element) drawElement(child, pen);
+      else if (child instanceof Text && element instanceof HTMLElement) drawText(child, element, style, pen);
+    }
   }
 }
 
@@ -105,7 +87,7 @@ function drawText(text: Text, parent: HTMLElement, style: CSSStyleDeclaration, p
     const place = upright
       ? { x, y: y + height / 2 }
       : { transform: `translate(${x + width / 2} ${y + height}) rotate(-90)` };
-    pen.into.append(svg("text", { ...look, ...place }, document.createTextNode(shown)));
+    pen.into.append(svg("text", { ...look, ...place }, shown));
   }
 }
 
@@ -153,8 +135,7 @@ function drawSvg(element: SVGSVGElement, pen: Pen): void {
     part.removeAttribute("class");
   });
   copy.removeAttribute("class");
-  const place = placed(element.getBoundingClientRect(), pen);
-  for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
+  setAttributes(copy, placed(element.getBoundingClientRect(), pen));
   pen.into.append(copy);
 }
 

@@ -1,6 +1,6 @@
 // <heed-chart>: lines over a logarithmic or even axis, with a cursor that the pointer and the keyboard move, and a table behind it.
 
-import { goalOf, h, svg } from "./dom.js";
+import { goalOf, h, setAttributes, svg } from "./dom.js";
 import { exact } from "./numbers.js";
 import { behind, heads, line } from "./table.js";
 
@@ -132,7 +132,9 @@ export class HeedChart extends HTMLElement {
     // Below it nothing may move when its width is known.
     if (this.#width === 0) return;
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
-    this.#svg.replaceChildren(...this.#axes(view), ...this.#cursor(view), ...this.#lines(view), ...this.#dots(view));
+    const x = this.#x(view, view.x.values[view.cursor] ?? 0);
+    const cursor = svg("line", { class: "chart-cursor", x1: x, x2: x, y1: TOP - 4, y2: HEIGHT - BOTTOM });
+    this.#svg.replaceChildren(...this.#axes(view), cursor, ...this.#lines(view), ...this.#dots(view));
   }
 
   #axes(view: ChartView): SVGElement[] {
@@ -146,22 +148,21 @@ export class HeedChart extends HTMLElement {
       ...rises.flatMap((value) => {
         const y = this.#y(view, value);
         const line = svg("line", { class: "chart-rule", x1: LEFT, x2: this.#width - RIGHT, y1: y, y2: y });
-        return [line, label({ class: "chart-tick", x: LEFT - 7, y: y + 4, "text-anchor": "end" }, exact(value, 3))];
+        return [
+          line,
+          svg("text", { class: "chart-tick", x: LEFT - 7, y: y + 4, "text-anchor": "end" }, exact(value, 3)),
+        ];
       }),
       ...ticks.map((value) =>
-        label(
+        svg(
+          "text",
           { class: "chart-tick", x: this.#x(view, value), y: bottom + 17, "text-anchor": "middle" },
           exact(value, 2),
         ),
       ),
-      label({ class: "chart-name", x: this.#width - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, view.x.name),
-      label({ class: "chart-name", x: 2, y: 12 }, view.y.name),
+      svg("text", { class: "chart-name", x: this.#width - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, view.x.name),
+      svg("text", { class: "chart-name", x: 2, y: 12 }, view.y.name),
     ];
-  }
-
-  #cursor(view: ChartView): SVGElement[] {
-    const x = this.#x(view, view.x.values[view.cursor] ?? 0);
-    return [svg("line", { class: "chart-cursor", x1: x, x2: x, y1: TOP - 4, y2: HEIGHT - BOTTOM })];
   }
 
   /** The more one counts, the larger and fuller it is. */
@@ -176,7 +177,7 @@ export class HeedChart extends HTMLElement {
           r: 3.5 + 7 * Math.sqrt(weight),
           "fill-opacity": 0.25 + 0.6 * weight,
         },
-        svg("title", {}, document.createTextNode(name)),
+        svg("title", {}, name),
       ),
     );
   }
@@ -201,14 +202,13 @@ export class HeedChart extends HTMLElement {
     const known = Math.max(0, ...series.filter(({ dashed }) => dashed !== true).map(({ values }) => values.length));
     const said = series.map(({ name, values }) => `${name} ${exact(values[cursor] ?? Number.NaN, y.decimals ?? 2)}`);
     const place = x.nameOf?.(cursor) ?? `${x.name} ${exact(x.values[cursor] ?? 0, 2)}`;
-    const attributes = {
+    setAttributes(this.#stage, {
       "aria-label": view.label,
       "aria-valuemin": x.values[0] ?? 0,
       "aria-valuemax": x.values.at(-1) ?? 0,
       "aria-valuenow": x.values[cursor] ?? 0,
       "aria-valuetext": `${place}: ${said.join(", ")}`,
-    };
-    for (const [name, value] of Object.entries(attributes)) this.#stage.setAttribute(name, String(value));
+    });
     const lines = x.values.slice(0, known).map((value, index) => {
       const figures = series.map(({ values }) => exact(values[index] ?? Number.NaN, y.decimals));
       return line(x.nameOf?.(index) ?? exact(value, 3), figures, index === cursor ? "own" : undefined);
@@ -246,10 +246,6 @@ function ticksOf(values: readonly number[], log: boolean): readonly number[] {
   if (!log) return values;
   const round = values.filter((value) => Number.isInteger(Math.log2(value)) && value >= 1);
   return (values[0] ?? 1) >= 1 ? round : powers(values[0] ?? 1, values.at(-1) ?? 1);
-}
-
-function label(attributes: Readonly<Record<string, string | number>>, text: string): SVGTextElement {
-  return svg("text", attributes, document.createTextNode(text));
 }
 
 customElements.define("heed-chart", HeedChart);

@@ -1,6 +1,6 @@
 // <heed-mask>: a grid of pairs that are seen or hidden; painted with the pointer, or with the space bar where the keyboard stands.
 
-import { h } from "./dom.js";
+import { goalOf, h } from "./dom.js";
 
 export interface MaskView {
   readonly name: string;
@@ -127,21 +127,18 @@ export class HeedMask extends HTMLElement {
 
   #key(event: KeyboardEvent): void {
     const view = this.#view;
-    if (view === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (view === undefined) return;
     const [row, col] = this.#at;
-    const goals: Readonly<Record<string, readonly [number, number]>> = {
+    const goal = goalOf<readonly [number, number]>(event, {
       ArrowRight: [row, Math.min(view.cols - 1, col + 1)],
       ArrowLeft: [row, Math.max(0, col - 1)],
       ArrowDown: [Math.min(view.rows - 1, row + 1), col],
       ArrowUp: [Math.max(0, row - 1), col],
       Home: [row, 0],
       End: [row, view.cols - 1],
-    };
-    const goal = goals[event.key];
+    });
     if (goal !== undefined) this.#cell(...goal)?.focus();
-    else if (event.key === " " || event.key === "Enter") this.handlers?.paint(row, col, !view.painted(row, col));
-    else return;
-    event.preventDefault();
+    if (goalOf(event, { " ": true, Enter: true })) this.handlers?.paint(row, col, !view.painted(row, col));
   }
 }
 

@@ -2,7 +2,7 @@
 // of the pointer's: words that cross travel over the line, one above the other.
 
 import { Board, during, mix, type View } from "./board.js";
-import { calm, h } from "./dom.js";
+import { calm, goalOf, h } from "./dom.js";
 import { lanesOf } from "./lanes.js";
 
 /** The left upper corner and the width of a word, in pixels of the board. */
@@ -318,9 +318,9 @@ export class HeedOrder extends HTMLElement {
 
   #key(event: KeyboardEvent): void {
     const word = this.#wordOf(event.target);
-    const by = this.#onward(event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0);
-    if (word < 0 || by === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
+    const way = word < 0 ? undefined : goalOf(event, { ArrowRight: 1, ArrowLeft: -1 });
+    if (way === undefined) return;
+    const by = this.#onward(way);
     if (event.shiftKey) {
       this.#move(word, by);
       return;

@@ -52,17 +52,15 @@ export class HeedPixels extends HTMLElement {
     this.#title.textContent = view.title;
     this.#about.textContent = view.about;
     const side = view.lit?.width ?? size;
-    this.#canvas.width = side;
-    this.#canvas.height = side;
+    Object.assign(this.#canvas, { width: side, height: side });
     const colours = view.lit === undefined ? coloursOf(view) : litOf(view, view.lit);
     this.#canvas.getContext("2d")?.putImageData(new ImageData(colours, side, side), 0, 0);
     const [row, col] = [Math.floor(cursor / size), cursor % size];
     const [left, top, edge] = [col, row, 1].map((pixels) => `${(100 * pixels) / size}%`);
     Object.assign(this.#mark.style, { insetInlineStart: left, top, width: edge, height: edge });
-    const numbers = numbersAt(view, cursor).map((number) => exact(number, 3));
     this.#stage.setAttribute(
       "aria-label",
-      `${view.title}, ${size} by ${size} pixels; row ${row + 1}, column ${col + 1}: ${numbers.join(", ")}`,
+      `${view.title}, ${size} by ${size} pixels; row ${row + 1}, column ${col + 1}: ${figuresAt(view, cursor).join(", ")}`,
     );
     this.#tabulate();
   }
@@ -102,22 +100,16 @@ export class HeedPixels extends HTMLElement {
       return Array.from({ length: count }, (_, index) => first + index);
     };
     const [rows, cols] = [about(Math.floor(cursor / size)), about(cursor % size)];
-    const figureAt = (pixel: number): string =>
-      numbersAt(view, pixel)
-        .map((number) => exact(number, 3))
-        .join(" ");
-    const lines = rows.map((row) =>
-      line(
-        String(row + 1),
-        cols.map((col) => figureAt(row * size + col)),
-      ),
-    );
+    const lines = rows.map((row) => {
+      const figures = cols.map((col) => figuresAt(view, row * size + col).join(" "));
+      return line(String(row + 1), figures);
+    });
     this.#table.replaceChildren(heads("", ...cols.map((col) => String(col + 1))), h("tbody", {}, ...lines));
   }
 }
 
-function numbersAt({ data, channels }: PixelsView, pixel: number): readonly number[] {
-  return Array.from({ length: channels }, (_, channel) => data[pixel * channels + channel] ?? Number.NaN);
+function figuresAt({ data, channels }: PixelsView, pixel: number): readonly string[] {
+  return Array.from({ length: channels }, (_, channel) => exact(data[pixel * channels + channel] ?? Number.NaN, 3));
 }
 
 function coloursOf({ data, channels, size, range }: PixelsView): Uint8ClampedArray<ArrayBuffer> {

@@ -1,24 +1,21 @@
 // A room's matrices by their names: made, shown, lit and listened to together.
 
-import { HeedMatrix, type MatrixEdit, type MatrixView } from "heed/viz";
+import { HeedMatrix, type MatrixEdit, type MatrixSelection, type MatrixView } from "heed/viz";
 import type { Cell } from "../model/cell.js";
-import { h } from "./dom.js";
+import { h, on } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
-import { handle, type MatrixHandlers, shows } from "./matrix-handlers.js";
-import { toldAsShown, turned, turnedLight, turningHandlers } from "./orientation.js";
+import { columnsOf, toldAsShown, turned, turnedLight } from "./orientation.js";
 
 export interface NamedSpot<Name extends string> extends Cell {
   readonly name: Name;
 }
 
 export class NamedMatrices<Name extends string> {
-  readonly #matrices: ReadonlyMap<string, HeedMatrix>;
-  readonly #names: readonly Name[];
+  readonly #matrices: ReadonlyMap<Name, HeedMatrix>;
   readonly #isTurned: () => boolean;
 
   /** `isTurned`: what is a row for the room is shown as a column; asked each time. */
   constructor(names: readonly Name[], isTurned: () => boolean = () => false) {
-    this.#names = names;
     this.#isTurned = isTurned;
     this.#matrices = new Map(names.map((name) => [name, new HeedMatrix()]));
   }
@@ -32,26 +29,33 @@ export class NamedMatrices<Name extends string> {
     return h("div", { class: "matrices" }, ...this.of(...names));
   }
 
+  /** Once for each room. */
   listen(
     teller: { readonly point: (spot: NamedSpot<Name>, held: boolean) => void; readonly leave: () => void },
     edit: (name: Name, row: number, col: number, values: MatrixEdit["values"]) => void = () => {},
   ): void {
-    const handlers: MatrixHandlers = {
-      inspect: (said, row, col, held) => {
-        const name = this.#named(said);
-        if (name !== undefined) teller.point({ name, row, col }, held);
-      },
-      leave: () => teller.leave(),
-      edit: (said, row, col, values) => {
-        const name = this.#named(said);
-        if (name !== undefined) edit(name, row, col, values);
-      },
-    };
-    for (const matrix of this.#matrices.values()) handle(matrix, turningHandlers(handlers, this.#isTurned));
+    for (const [name, matrix] of this.#matrices) {
+      for (const type of ["inspect", "select"] as const) {
+        on<MatrixSelection>(matrix, type, (cell) => {
+          const [row, col] = this.#placed(cell);
+          // `held`: the cell stays in the light when the pointer leaves.
+          teller.point({ name, row, col }, type === "select");
+        });
+      }
+      on<MatrixEdit>(matrix, "edit", (typed) => {
+        edit(name, ...this.#placed(typed), this.#isTurned() ? columnsOf(typed.values) : typed.values);
+      });
+      matrix.addEventListener("leave", () => teller.leave());
+    }
+  }
+
+  /** From the room's rows and columns to those that are shown, and back. */
+  #placed({ row, col }: Pick<Cell, "row" | "col">): [number, number] {
+    return this.#isTurned() ? [col, row] : [row, col];
   }
 
   /** Those without a view are hidden. `names`: of which there is something new. Default: all. */
-  show(viewOf: (name: Name) => MatrixView | undefined, names: readonly Name[] = this.#names): void {
+  show(viewOf: (name: Name) => MatrixView | undefined, names: Iterable<Name> = this.#matrices.keys()): void {
     for (const name of names) {
       const [matrix, view] = [this.#matrices.get(name), viewOf(name)];
       if (matrix === undefined) continue;
@@ -62,19 +66,18 @@ export class NamedMatrices<Name extends string> {
 
   /** undefined: none of these matrices has such a cell to show. */
   find(cell: Cell): NamedSpot<Name> | undefined {
-    const name = this.#named(cell.name);
-    const isShown = name !== undefined && shows(this.#matrices.get(name), cell, this.#isTurned());
-    return isShown ? { ...cell, name } : undefined;
+    const [row, col] = this.#placed(cell);
+    for (const [name, { view, hidden }] of this.#matrices) {
+      if (name !== cell.name || hidden || view === undefined) continue;
+      if (row < view.matrix.rows && col < view.matrix.cols) return { ...cell, name };
+    }
+    return undefined;
   }
 
   /** What is told of such a cell, as the matrices stand. */
   told(cell: Cell, explain: (spot: NamedSpot<Name>) => Explanation | undefined): Explanation | undefined {
     const spot = this.find(cell);
     return toldAsShown(spot === undefined ? undefined : explain(spot), this.#isTurned());
-  }
-
-  #named(name: string): Name | undefined {
-    return this.#names.find((one) => one === name);
   }
 
   light(lights: readonly NamedLight[]): void {

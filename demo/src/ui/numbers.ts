@@ -27,7 +27,7 @@ export function magnitude(value: number): string {
   if (value === 0) return "0";
   if (Number.isNaN(value)) return "NaN";
   const [digits, power] = value.toExponential(0).split("e");
-  const raised = Array.from(String(Number(power)), (sign) => SUPERSCRIPT[sign] ?? sign).join("");
+  const raised = Array.from(String(Number(power)), (sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)] ?? "⁻").join("");
   return `${digits}\u00a0×\u00a010${raised}`;
 }
 
@@ -35,20 +35,6 @@ export function magnitude(value: number): string {
 export function apart(value: number): string {
   return value >= 0.005 ? exact(value, 2) : magnitude(value);
 }
-
-const SUPERSCRIPT: Readonly<Record<string, string>> = {
-  "-": "⁻",
-  "0": "⁰",
-  "1": "¹",
-  "2": "²",
-  "3": "³",
-  "4": "⁴",
-  "5": "⁵",
-  "6": "⁶",
-  "7": "⁷",
-  "8": "⁸",
-  "9": "⁹",
-};
 
 function minus(text: string): string {
   const clean = /^-0(?:\.0*)?$/.test(text) ? text.slice(1) : text;

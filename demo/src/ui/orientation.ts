@@ -5,7 +5,6 @@ import type { By } from "../model/fields.js";
 import { transpose } from "../model/matrix.js";
 import { type Choice, choice } from "./choice.js";
 import type { Explanation } from "./explanation.js";
-import type { MatrixHandlers } from "./matrix-handlers.js";
 
 /** Of a room in which `what` stands in a row or a column: a word, say. */
 export function byChoice(what: string, chosen: (by: By) => void): Choice<By> {
@@ -44,23 +43,8 @@ export function turnedLight({ row, col }: Light): Light {
   return { ...(col === undefined ? {} : { row: col }), ...(row === undefined ? {} : { col: row }) };
 }
 
-/** What is pointed at on a turned matrix, as if it were not; `isTurned` is asked each time. */
-export function turningHandlers(handlers: MatrixHandlers, isTurned: () => boolean): MatrixHandlers {
-  return {
-    inspect: (name, row, col, held) => {
-      if (isTurned()) handlers.inspect(name, col, row, held);
-      else handlers.inspect(name, row, col, held);
-    },
-    leave: handlers.leave,
-    edit: (name, row, col, values) => {
-      if (isTurned()) handlers.edit(name, col, row, columnsOf(values));
-      else handlers.edit(name, row, col, values);
-    },
-  };
-}
-
 /** Transposes a pasted block; missing numbers of a short row are 0. */
-function columnsOf(values: readonly (readonly number[])[]): readonly (readonly number[])[] {
+export function columnsOf(values: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const wide = Math.max(...values.map((line) => line.length));
   return Array.from({ length: wide }, (_, col) => values.map((line) => line[col] ?? 0));
 }

@@ -1,6 +1,6 @@
 // A picture: its heading beside a menu to take it away, what works it below, and a sentence.
 
-import { h, indexed } from "./dom.js";
+import { button, h, indexed, setAttributes } from "./dom.js";
 import { menu } from "./menu.js";
 import { saveJson, savePng, saveSvg } from "./save.js";
 
@@ -66,17 +66,16 @@ export function saveMenu(name: string, title: string, content: HTMLElement, data
   const file = `heed-${name}`;
   const failed = h("span", { role: "status" });
   const tool = (kind: string, save: () => void | Promise<void>): HTMLButtonElement => {
-    const button = h("button", { type: "button", class: "button", "data-save": kind }, kind);
-    button.setAttribute("aria-label", `Save ${title} as ${kind}`);
-    button.addEventListener("click", () => {
+    const made = button(kind, async () => {
       failed.textContent = "";
-      Promise.resolve()
-        .then(save)
-        .catch((error: unknown) => {
-          failed.textContent = `Not saved: ${error instanceof Error ? error.message : String(error)}.`;
-        });
+      try {
+        await save();
+      } catch (error) {
+        failed.textContent = `Not saved: ${error instanceof Error ? error.message : String(error)}.`;
+      }
     });
-    return button;
+    setAttributes(made, { "data-save": kind, "aria-label": `Save ${title} as ${kind}` });
+    return made;
   };
   const tools = h(
     "div",

@@ -43,8 +43,7 @@ export class Readout {
       if (parseNumber(this.#field.value) !== null) this.#complain(false);
     });
     this.#toggle.addEventListener("click", () => {
-      const open = this.element.classList.toggle("open");
-      this.#toggle.setAttribute("aria-expanded", String(open));
+      this.#toggle.ariaExpanded = String(this.element.classList.toggle("open"));
     });
     this.element.append(this.#toggle, this.#body, this.#editor, this.#spoken);
   }
@@ -85,8 +84,7 @@ export class Readout {
 
   /** Where the number is typed; the cell keeps the one that it had. */
   #complain(isWrong: boolean): void {
-    if (isWrong) this.#field.setAttribute("aria-invalid", "true");
-    else this.#field.removeAttribute("aria-invalid");
+    this.#field.ariaInvalid = isWrong ? "true" : null;
     this.#trouble.textContent = isWrong ? WHAT_IS_TYPED : "";
   }
 }

@@ -1,5 +1,6 @@
 // Hands a picture or its numbers to the reader as a file.
 
+import { h } from "./dom.js";
 import { drawingOf } from "./drawing.js";
 
 const PIXELS_PER_POINT = 2;
@@ -12,9 +13,8 @@ export async function savePng(name: string, picture: HTMLElement): Promise<void>
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(textOf(picture))}`;
   await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = image.naturalWidth * PIXELS_PER_POINT;
-  canvas.height = image.naturalHeight * PIXELS_PER_POINT;
+  const [width, height] = [image.naturalWidth, image.naturalHeight].map((side) => side * PIXELS_PER_POINT);
+  const canvas = h("canvas", { width, height });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise<Blob | null>((done) => {
     canvas.toBlob(done, "image/png");
@@ -38,9 +38,7 @@ function textOf(picture: HTMLElement): string {
 }
 
 export function saveBlob(name: string, blob: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

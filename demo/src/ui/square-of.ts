@@ -1,12 +1,11 @@
 // The middle of a picture file as a square of so many pixels.
 
+import { h } from "./dom.js";
+
 export async function squareOf(file: File, side: number): Promise<ImageData> {
   const bitmap = await createImageBitmap(file);
   const edge = Math.min(bitmap.width, bitmap.height);
-  const canvas = document.createElement("canvas");
-  canvas.width = side;
-  canvas.height = side;
-  const context = canvas.getContext("2d", { willReadFrequently: true });
+  const context = h("canvas", { width: side, height: side }).getContext("2d", { willReadFrequently: true });
   if (context === null) throw new Error("this browser draws no pictures");
   context.imageSmoothingQuality = "high";
   context.fillRect(0, 0, side, side);
