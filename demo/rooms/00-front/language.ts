@@ -3,33 +3,30 @@
 import { Inside, type LayerReading, loadParameters } from "../../src/language/inside.js";
 import { type Candidate, candidates, idOf, KNOWN, readable } from "../../src/language/words.js";
 
+export { KNOWN };
+
 const LIKELIEST = 3;
-const LEAST_SHARE = 0.01;
+const LEAST = 0.01;
 
 export interface Reading {
-  /** By layer and head, for each word that it read the weights of all of them. */
-  readonly weights: readonly LayerReading["weights"][];
+  readonly words: readonly string[];
+  /** Where those stand that it reads. */
+  readonly places: readonly number[];
+  readonly layers: readonly LayerReading[];
   /** What it goes on with, the likeliest first; the first one however unlikely. */
   readonly next: readonly Candidate[];
 }
 
-export interface Language {
-  readonly words: readonly string[];
-  readonly reads: typeof readable;
-  readonly read: (words: readonly string[]) => Promise<Reading>;
-}
-
-export async function openLanguage(): Promise<Language> {
+export async function openLanguage(): Promise<(words: readonly string[]) => Promise<Reading>> {
   const inside = new Inside("causal", await loadParameters("causal"));
-  return {
-    words: KNOWN,
-    reads: readable,
-    read: async (words) => {
-      const { layers, lens } = await inside.read(words.map(idOf), words.length - 1);
-      const next = candidates(lens.at(-1) ?? [])
-        .slice(0, LIKELIEST)
-        .filter(({ share }, index) => index === 0 || share >= LEAST_SHARE);
-      return { weights: layers.map(({ weights }) => weights), next };
-    },
+  return async (words) => {
+    const places = readable(words);
+    if (places.length === 0) return { words, places, layers: [], next: [] };
+    const ids = places.map((place) => idOf(words[place] ?? ""));
+    const { layers, lens } = await inside.read(ids, ids.length - 1);
+    const next = candidates(lens.at(-1) ?? [])
+      .slice(0, LIKELIEST)
+      .filter(({ probability }, index) => index === 0 || probability >= LEAST);
+    return { words, places, layers, next };
   };
 }

@@ -7,9 +7,9 @@ import { choice } from "../../src/ui/choice.js";
 import { copyFrom } from "../../src/ui/copy.js";
 import { find, on } from "../../src/ui/dom.js";
 import { answerText, failText, headsText } from "./captions.js";
-import { OwnSentence } from "./own.js";
-import { ANIMAL, HEADS, LAYERS, sharesOf, TROPHY, weightsOn } from "./recorded.js";
-import { Sentence } from "./sentence.js";
+import { ownSentence } from "./own.js";
+import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
+import { largeSentence } from "./sentence.js";
 import { isAnswered, openFrontStore, STORIES } from "./state.js";
 // After the frame, whose styles it refines.
 import "../../style/front.css";
@@ -19,7 +19,7 @@ const store = openFrontStore();
 const counted = (name: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
 
-const stage = new Sentence({
+const stage = largeSentence({
   ...ANIMAL,
   asker: "it",
   turned: (ending) => store.change({ ending }, "new"),
@@ -31,7 +31,7 @@ find("#show", HTMLButtonElement).addEventListener("click", () => store.change({ 
 
 const [endingThatFails = ""] = TROPHY.endings;
 let trophyEnding = endingThatFails;
-const trophy = new Sentence({
+const trophy = largeSentence({
   ...TROPHY,
   asker: "it",
   turned: (ending) => {
@@ -55,7 +55,7 @@ function show(): void {
   const { state } = store;
   const { guess, ending, layer, head } = state;
   const answered = isAnswered(state);
-  stage.show({ ending, guess, shares: answered ? sharesOf(ANIMAL, ending, state) : undefined });
+  stage.show(ending, answered ? weightsOf(ANIMAL, ending, state) : undefined, guess);
   ask.hidden = answered;
   answer.replaceChildren(...(answered ? answerText(state) : []));
   heads.show({
@@ -71,29 +71,26 @@ function show(): void {
   heads.light([{ row: layer - 1, col: head - 1 }]);
   find("#head-name", HTMLElement).textContent = `head ${head} of layer ${layer}`;
   stories.show(`${layer}.${head}`);
-  trophy.show({ ending: trophyEnding, guess: 0, shares: sharesOf(TROPHY, trophyEnding, state) });
+  trophy.show(trophyEnding, weightsOf(TROPHY, trophyEnding, state));
   find("#fail-text", HTMLElement).textContent = failText(state);
 }
 
-const own = new OwnSentence(store);
-/** Takes one's own sentence along. */
-function lead(selector: string, key: string, more = {}): () => void {
-  const link = find(selector, HTMLAnchorElement);
-  const page = link.href;
-  return () => {
-    link.href = `${page}#${new URLSearchParams({ [key]: store.state.text, ...more })}`;
-  };
+const own = ownSentence(store);
+/** One's own sentence goes along. */
+function lead(): void {
+  const { text } = store.state;
+  find("#by-hand", HTMLAnchorElement).href = `./matrix-walk.html#${new URLSearchParams({ t: text })}`;
+  find("#by-model", HTMLAnchorElement).href = `./bring-your-own.html#${new URLSearchParams({ text, ask: "minilm" })}`;
 }
-const leads = [lead("#by-hand", "t"), lead("#by-model", "text", { ask: "minilm" })];
 
 store.listen((_, before) => {
   show();
-  own.show(before);
-  for (const follow of leads) follow();
+  own(before);
+  lead();
 });
 show();
-own.show();
-for (const follow of leads) follow();
+own();
+lead();
 
 const install = find("#install", HTMLButtonElement);
 install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

@@ -25,33 +25,33 @@ export const TROPHY: Recorded = trophy;
 export const LAYERS = animal.weights[0]?.length ?? 0;
 export const HEADS = animal.weights[0]?.[0]?.length ?? 0;
 
-/** What "it" gives the start mark, then each word. */
-export function sharesOf({ weights, endings }: Recorded, ending: string, { layer, head }: Head): readonly number[] {
+/** Of "it" on the start mark, then on each word. */
+export function weightsOf({ weights, endings }: Recorded, ending: string, { layer, head }: Head): readonly number[] {
   const row = weights[endings.indexOf(ending)]?.[layer - 1]?.[head - 1] ?? [];
   return row.map((thousandths) => thousandths / 1000);
 }
 
-/** Its place in the sentence, counted from 1: the start mark is at 0. */
-export function placeOf({ words }: Recorded, word: string): number {
-  return 1 + words.indexOf(word);
+/** Of "it" on one word. */
+export function weightOn(recorded: Recorded, ending: string, head: Head, word: string): number {
+  return weightsOf(recorded, ending, head)[1 + recorded.words.indexOf(word)] ?? 0;
 }
 
-export function allHeads(): readonly Head[] {
+function allHeads(): readonly Head[] {
   return Array.from({ length: LAYERS * HEADS }, (_, index) => ({
     layer: 1 + Math.floor(index / HEADS),
     head: 1 + (index % HEADS),
   }));
 }
 
-/** What "it" gives one word, in every head, layer after layer. */
+/** The same in every head, layer after layer. */
 export function weightsOn(recorded: Recorded, ending: string, word: string): readonly number[] {
-  return allHeads().map((head) => sharesOf(recorded, ending, head)[placeOf(recorded, word)] ?? 0);
+  return allHeads().map((head) => weightOn(recorded, ending, head, word));
 }
 
 /** In how many heads the start mark gets more than any word. */
 export function headsAtStart(recorded: Recorded, ending: string): number {
   return allHeads().filter((head) => {
-    const [start = 0, ...rest] = sharesOf(recorded, ending, head);
+    const [start = 0, ...rest] = weightsOf(recorded, ending, head);
     return start > Math.max(...rest);
   }).length;
 }

@@ -3,9 +3,9 @@
 
 import { button, h, svg } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
-import { Wheel } from "./wheel.js";
+import { wheelOf } from "./wheel.js";
 
-export interface SentenceParts {
+interface SentenceParts {
   readonly words: readonly string[];
   readonly endings: readonly string[];
   /** The word that attends. */
@@ -15,14 +15,6 @@ export interface SentenceParts {
   readonly guessed?: (place: number) => void;
 }
 
-export interface SentenceView {
-  readonly ending: string;
-  /** The start mark first, then each word; undefined as long as there is no answer. */
-  readonly shares: readonly number[] | undefined;
-  /** Counted from 1; 0: none. */
-  readonly guess: number;
-}
-
 /** Weights below them have no arc, and no figure under their word. */
 const LEAST_ARC = 0.01;
 const LEAST_FIGURE = 0.03;
@@ -30,76 +22,67 @@ const LEAST_FIGURE = 0.03;
 const THICKEST = 30;
 const [ABOVE, BELOW] = [2, 18];
 
-export class Sentence {
-  readonly element: HTMLElement;
-  readonly #wheel: Wheel;
-  readonly #line: HTMLElement;
+export function largeSentence({ words, endings, asker: asks, turned, guessed }: SentenceParts) {
+  const wheel = wheelOf(endings, turned);
+  const asker = 1 + words.indexOf(asks);
+  const spoken = words.map((word, index) =>
+    guessed === undefined || word === asks
+      ? h("span", { class: word === asks ? "asked-word asker" : "asked-word" }, word)
+      : button(word, () => guessed(index + 1), "asked-word"),
+  );
+  const start = h("span", {}, "start");
   /** The start mark, then each word; the wheel is the last. */
-  readonly #words: readonly HTMLElement[];
-  readonly #asker: number;
-  readonly #arcs: readonly SVGPathElement[];
-  readonly #svg: SVGSVGElement;
+  const parts = [start, ...spoken, wheel.element].map((element) => {
+    const figure = h("small", {});
+    element.append(figure);
+    return { element, figure, arc: svg("path", { pathLength: 1 }) };
+  });
+  const drawing = svg("svg", { "aria-hidden": "true" }, ...parts.map(({ arc }) => arc));
+  const line = h("div", { class: "asked-line" }, h("span", { class: "asked-start" }, start, " "));
+  for (const word of [...spoken, wheel.element]) line.append(word, " ");
+  const element = h("div", { class: "asked" }, drawing, line);
 
-  constructor({ words, endings, asker, turned, guessed }: SentenceParts) {
-    this.#wheel = new Wheel(endings, turned);
-    this.#asker = 1 + words.indexOf(asker);
-    const spoken = words.map((word, index) => {
-      if (guessed === undefined || word === asker) {
-        return h("span", { class: word === asker ? "asked-word asker" : "asked-word" }, word);
-      }
-      return button(word, () => guessed(index + 1), "asked-word");
-    });
-    const start = h("span", {}, "start");
-    this.#words = [start, ...spoken, this.#wheel.element];
-    for (const word of this.#words) word.append(h("small", {}));
-    this.#arcs = this.#words.map(() => svg("path", { pathLength: 1 }));
-    this.#svg = svg("svg", { "aria-hidden": "true" }, ...this.#arcs);
-    this.#line = h("div", { class: "asked-line" }, h("span", { class: "asked-start" }, start, " "));
-    for (const word of this.#words.slice(1)) this.#line.append(word, " ");
-    this.element = h("div", { class: "asked" }, this.#svg, this.#line);
-    new ResizeObserver(() => this.#layOut()).observe(this.#line);
-  }
-
-  show({ ending, shares, guess }: SentenceView): void {
-    const isAnswered = shares !== undefined;
-    this.element.classList.toggle("answered", isAnswered);
-    this.#wheel.show(ending, isAnswered);
-    this.#words.forEach((word, place) => {
-      const share = shares?.[place] ?? 0;
-      if (word instanceof HTMLButtonElement) word.setAttribute("aria-pressed", String(place === guess));
-      const figure = word.querySelector("small");
-      if (figure) figure.textContent = share >= LEAST_FIGURE ? percent(share) : "";
-      this.#arcs[place]?.style.setProperty("--weight", share < LEAST_ARC ? "0" : share.toFixed(3));
-      this.#arcs[place]?.style.setProperty("stroke-width", `${(share * THICKEST).toFixed(2)}px`);
-    });
-  }
-
-  #layOut(): void {
-    const own = this.element.getBoundingClientRect();
+  function layOut(): void {
+    const own = element.getBoundingClientRect();
     if (own.width === 0) return;
-    this.#svg.setAttribute("viewBox", `0 0 ${own.width} ${own.height}`);
-    const boxes = this.#words.map((word) => word.getBoundingClientRect());
-    const asker = boxes[this.#asker];
-    const places = boxes.map((box) => ({
-      x: (box.left + box.right) / 2 - own.left,
-      top: box.top - own.top,
-      bottom: box.bottom - own.top,
-    }));
-    const from = places[this.#asker];
-    if (from === undefined || asker === undefined) return;
-    const isBeside = ({ top }: Spot): boolean => Math.abs(top - from.top) < asker.height / 2;
-    const room = places.every(isBeside) ? from.top - THICKEST : asker.height / 2;
-    places.forEach((to, place) => {
-      if (place === this.#asker) return;
-      this.#arcs[place]?.setAttribute("d", isBeside(to) ? arch(from, to, room) : acrossLines(from, to));
+    drawing.setAttribute("viewBox", `0 0 ${own.width} ${own.height}`);
+    const spots = parts.map(({ element }): Spot => {
+      const { left, right, top, bottom, height } = element.getBoundingClientRect();
+      return { x: (left + right) / 2 - own.left, top: top - own.top, bottom: bottom - own.top, height };
     });
+    const from = spots[asker];
+    if (from === undefined) return;
+    const isBeside = ({ top }: Spot): boolean => Math.abs(top - from.top) < from.height / 2;
+    const room = spots.every(isBeside) ? from.top - THICKEST : from.height / 2;
+    for (const [place, to] of spots.entries()) {
+      if (place === asker) continue;
+      parts[place]?.arc.setAttribute("d", isBeside(to) ? arch(from, to, room) : acrossLines(from, to));
+    }
   }
+
+  new ResizeObserver(layOut).observe(line);
+  return {
+    element,
+    /** `weights`: the start mark's first, then each word's; undefined as long as there is no answer. `guess`: counted from 1; 0: none. */
+    show: (ending: string, weights: readonly number[] | undefined, guess = 0): void => {
+      element.classList.toggle("answered", weights !== undefined);
+      wheel.show(ending, weights !== undefined);
+      for (const [place, { element, figure, arc }] of parts.entries()) {
+        const weight = weights?.[place] ?? 0;
+        if (element instanceof HTMLButtonElement) element.setAttribute("aria-pressed", String(place === guess));
+        figure.textContent = weight >= LEAST_FIGURE ? percent(weight) : "";
+        arc.style.setProperty("--weight", weight < LEAST_ARC ? "0" : weight.toFixed(3));
+        arc.style.setProperty("stroke-width", `${(weight * THICKEST).toFixed(2)}px`);
+      }
+    },
+  };
 }
 
 interface Spot {
   readonly x: number;
   readonly top: number;
   readonly bottom: number;
+  readonly height: number;
 }
 
 /** Over one line, `room` pixels high at most. */

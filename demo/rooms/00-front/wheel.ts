@@ -7,55 +7,43 @@ const NOTCH = 26;
 
 let wheels = 0;
 
-export class Wheel {
-  readonly element: HTMLFieldSetElement;
-  readonly #values: readonly string[];
-  readonly #turned: (value: string) => void;
-  readonly #inputs: readonly HTMLInputElement[];
-  #draggedFrom: number | undefined;
-
-  constructor(values: readonly string[], turned: (value: string) => void) {
-    const name = `wheel-${++wheels}`;
-    this.#values = values;
-    this.#turned = turned;
-    this.#inputs = values.map((value) => {
-      const input = h("input", { type: "radio", name, value });
-      input.addEventListener("change", () => turned(value));
-      return input;
-    });
-    const labels = this.#inputs.map((input) => h("label", {}, input, h("span", {}, input.value)));
-    this.element = h("fieldset", { class: "wheel" }, h("legend", { class: "spoken" }, "The last word"), ...labels);
-    this.element.addEventListener("pointerdown", ({ clientY }) => {
-      this.#draggedFrom = clientY;
-    });
-    this.element.addEventListener("pointermove", (event) => this.#drag(event));
-    addEventListener("pointerup", () => {
-      this.#draggedFrom = undefined;
-    });
-  }
-
-  show(value: string, isOpen: boolean): void {
-    const [count, chosen] = [this.#values.length, this.#values.indexOf(value)];
-    this.element.disabled = !isOpen;
-    this.#inputs.forEach((input, index) => {
-      input.checked = index === chosen;
-      // The nearest way around; two words make no circle.
-      const ahead = (index - chosen + count) % count;
-      const place = count > 2 && ahead > count / 2 ? ahead - count : ahead;
-      const label = input.parentElement;
-      label?.style.setProperty("--place", String(place));
-      label?.classList.toggle("far", Math.abs(place) > 1);
-      label?.classList.toggle("before", place < 0);
-    });
-  }
-
-  #drag({ clientY, buttons }: PointerEvent): void {
-    if (this.#draggedFrom === undefined || buttons === 0 || Math.abs(clientY - this.#draggedFrom) < NOTCH) return;
-    const by = clientY < this.#draggedFrom ? 1 : -1;
-    this.#draggedFrom = clientY;
-    const count = this.#values.length;
-    const now = this.#inputs.findIndex(({ checked }) => checked);
-    const next = this.#values[(now + by + count) % count];
-    if (next !== undefined) this.#turned(next);
-  }
+export function wheelOf(values: readonly string[], turned: (value: string) => void) {
+  const name = `wheel-${++wheels}`;
+  const inputs = values.map((value) => {
+    const input = h("input", { type: "radio", name, value });
+    input.addEventListener("change", () => turned(value));
+    return input;
+  });
+  const labels = inputs.map((input) => h("label", {}, input, h("span", {}, input.value)));
+  const element = h("fieldset", { class: "wheel" }, h("legend", { class: "spoken" }, "The last word"), ...labels);
+  let draggedFrom: number | undefined;
+  element.addEventListener("pointerdown", ({ clientY }) => {
+    draggedFrom = clientY;
+  });
+  element.addEventListener("pointermove", ({ clientY, buttons }) => {
+    if (draggedFrom === undefined || buttons === 0 || Math.abs(clientY - draggedFrom) < NOTCH) return;
+    const by = clientY < draggedFrom ? 1 : -1;
+    draggedFrom = clientY;
+    const next = values.at((inputs.findIndex(({ checked }) => checked) + by) % values.length);
+    if (next !== undefined) turned(next);
+  });
+  addEventListener("pointerup", () => {
+    draggedFrom = undefined;
+  });
+  return {
+    element,
+    show: (value: string, isOpen: boolean): void => {
+      const [count, chosen] = [values.length, values.indexOf(value)];
+      element.disabled = !isOpen;
+      for (const [index, label] of labels.entries()) {
+        // The nearest way around; two words make no circle.
+        const ahead = (index - chosen + count) % count;
+        const place = count > 2 && ahead > count / 2 ? ahead - count : ahead;
+        label.style.setProperty("--place", String(place));
+        label.classList.toggle("far", Math.abs(place) > 1);
+        label.classList.toggle("before", place < 0);
+      }
+      for (const input of inputs) input.checked = input.value === value;
+    },
+  };
 }

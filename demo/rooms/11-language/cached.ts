@@ -3,7 +3,7 @@
 import type { Heed, KVCache } from "heed";
 import { GPT2Model } from "heed/layers";
 import { CONFIG, loadParameters, withoutHeads } from "../../src/language/inside.js";
-import { candidates, HEAD_DIM, HEADS, LAYERS, LONGEST } from "../../src/language/words.js";
+import { HEAD_DIM, HEADS, LAYERS, LONGEST, probabilitiesOf } from "../../src/language/words.js";
 
 const RUNS = 5;
 
@@ -49,8 +49,8 @@ export class CachedModel {
     const whole = await least(() => this.#model.forward(ids, { last: true }));
     const forget = () => Promise.all(this.#caches.map((cache) => cache.truncate(kept)));
     const cached = await least(next, forget);
-    const shares = new Map(candidates(all.logits.data).map(({ id, share }) => [id, share]));
-    const gaps = candidates(one.logits.data).map(({ id, share }) => Math.abs(share - (shares.get(id) ?? Number.NaN)));
+    const [own = [], other = []] = [one, all].map(({ logits }) => Array.from(probabilitiesOf(logits.data)));
+    const gaps = own.map((probability, id) => Math.abs(probability - (other[id] ?? Number.NaN)));
     return { words: ids.length, cached, whole, apart: Math.max(...gaps) };
   }
 

@@ -4,7 +4,6 @@ import { LONGEST, WORDS } from "../../src/language/words.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import type { Controls as BelowPicture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { draw } from "./sampling.js";
@@ -12,89 +11,65 @@ import { type LanguageScene, lastOf } from "./scene.js";
 import { type LanguageState, type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
 
 const SEVERAL = 4;
+/** Top k of all words. */
+const ALL = TOP_K.at(-1) ?? 0;
 
-export class Controls {
-  readonly parts: BelowPicture;
-  readonly #store: LanguageStore;
-  readonly #scene: () => LanguageScene;
-  readonly #settled: () => Promise<void>;
-  readonly #field = h("input", {
-    type: "text",
-    id: "sentence",
-    maxlength: 400,
-    autocomplete: "off",
-    spellcheck: "false",
+/** `settled`: resolves when all that was asked of the model is read. */
+export function controlsOf(store: LanguageStore, scene: () => LanguageScene, settled: () => Promise<void>) {
+  const field = h("input", { type: "text", id: "sentence", maxlength: 400, autocomplete: "off", spellcheck: "false" });
+  field.addEventListener("input", () => {
+    const words = wordsOf(field.value);
+    const blank = words.indexOf("[mask]");
+    store.change({ text: field.value, at: blank < 0 ? words.length : blank, wrote: [] }, "run");
   });
-  readonly #note = h("p", { class: "field-message", role: "status" });
-  readonly #temperature = slider("Temperature", TEMPERATURES, (temperature) => this.#sample({ temperature }));
-  readonly #topK = slider("Top k", TOP_K, (k) => this.#sample({ topK: k === TOP_K.at(-1) ? 0 : k }));
-  readonly #topP = slider("Top p", TOP_P, (topP) => this.#sample({ topP }));
-  readonly #next = button("Next word", () => void this.#write(1), "button primary");
-  readonly #several = button(`${SEVERAL} words`, () => void this.#write(SEVERAL));
-  readonly #again = button("Start again", () => this.#store.change({ wrote: [] }, "new"));
-  readonly #seed = choice<string>(
+  const note = h("p", { class: "field-message", role: "status" });
+  const sample = (patch: Partial<LanguageState>): void => store.change(patch, "run");
+  const temperature = slider("Temperature", TEMPERATURES, (temperature) => sample({ temperature }));
+  const topK = slider("Top k", TOP_K, (k) => sample({ topK: k === ALL ? 0 : k }));
+  const topP = slider("Top p", TOP_P, (topP) => sample({ topP }));
+  const next = button("Next word", () => void write(1), "button primary");
+  const several = button(`${SEVERAL} words`, () => void write(SEVERAL));
+  const again = button("Start again", () => store.change({ wrote: [] }, "new"));
+  const seed = choice<string>(
     "Seed",
     ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
-    (seed) => this.#store.change({ seed: Number(seed), wrote: [] }, "new"),
+    (seed) => store.change({ seed: Number(seed), wrote: [] }, "new"),
   );
-  readonly #writing = h(
-    "div",
-    { class: "language-writing" },
-    this.#next,
-    this.#several,
-    this.#again,
-    this.#seed.element,
-  );
-
-  /** `settled`: resolves when all that was asked of the model is read. */
-  constructor(store: LanguageStore, scene: () => LanguageScene, settled: () => Promise<void>) {
-    this.#store = store;
-    this.#scene = scene;
-    this.#settled = settled;
-    this.#field.addEventListener("input", () => {
-      const { value } = this.#field;
-      const words = wordsOf(value);
-      const blank = words.indexOf("[mask]");
-      store.change({ text: value, at: blank < 0 ? words.length : blank, wrote: [] }, "run");
-    });
-    const examples = presets("Try", SENTENCES, ({ text, at }) => store.change({ text, at, wrote: [] }, "new"));
-    const label = h("label", { for: "sentence" }, "Sentence; press a word above to hide it, or write ___");
-    this.parts = {
-      controls: [this.#writing, h("div", { class: "field" }, label, this.#field, this.#note, examples)],
-      more: [this.#temperature.element, this.#topK.element, this.#topP.element],
-    };
-  }
-
-  show({ state, unknown, columns }: LanguageScene): void {
-    const { kind, text, wrote, temperature, topK, topP, seed } = state;
-    if (this.#field.value !== text) this.#field.value = text;
-    this.#note.textContent =
-      unknown.length === 0 ? "" : `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
-    this.#writing.hidden = kind === "masked";
-    const isFull = columns.length >= LONGEST || columns.length === 0;
-    for (const one of [this.#next, this.#several]) one.disabled = isFull;
-    this.#again.disabled = wrote.length === 0;
-    this.#seed.show(String(seed));
-    this.#temperature.show(temperature, exact(temperature, 2));
-    this.#topK.show(topK === 0 ? (TOP_K.at(-1) ?? 0) : topK, topK === 0 ? `all ${WORDS.length}` : String(topK));
-    this.#topP.show(topP, topP === 1 ? "all" : percent(topP));
-  }
-
-  #sample(patch: Partial<LanguageState>): void {
-    this.#store.change(patch, "run");
-  }
+  const writing = h("div", { class: "language-writing" }, next, several, again, seed.element);
+  const examples = presets("Try", SENTENCES, ({ text, at }) => store.change({ text, at, wrote: [] }, "new"));
+  const label = h("label", { for: "sentence" }, "Sentence; press a word above to hide it, or write ___");
 
   /** One word after the other, as long as nobody changes anything else. */
-  async #write(count: number): Promise<void> {
-    let expected = this.#store.state;
+  async function write(count: number): Promise<void> {
+    let expected = store.state;
     for (let written = 0; written < count; written++) {
-      await this.#settled();
-      const { state, reading, columns } = this.#scene();
+      await settled();
+      const { state, reading, columns } = scene();
       if (state !== expected || reading === undefined || columns.length >= LONGEST) return;
       const id = await draw(lastOf(reading), state);
-      if (id === undefined || this.#store.state !== state) return;
-      this.#store.change({ wrote: [...state.wrote, id] }, written === 0 ? "new" : "same");
-      expected = this.#store.state;
+      if (id === undefined || store.state !== state) return;
+      store.change({ wrote: [...state.wrote, id] }, written === 0 ? "new" : "same");
+      expected = store.state;
     }
   }
+
+  return {
+    controls: [writing, h("div", { class: "field" }, label, field, note, examples)],
+    more: [temperature.element, topK.element, topP.element],
+    show: ({ state, unknown, columns }: LanguageScene): void => {
+      if (field.value !== state.text) field.value = state.text;
+      note.textContent =
+        unknown.length === 0
+          ? ""
+          : `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
+      writing.hidden = state.kind === "masked";
+      const isFull = columns.length >= LONGEST || columns.length === 0;
+      for (const one of [next, several]) one.disabled = isFull;
+      again.disabled = state.wrote.length === 0;
+      seed.show(String(state.seed));
+      temperature.show(state.temperature, exact(state.temperature, 2));
+      topK.show(state.topK || ALL, state.topK === 0 ? `all ${WORDS.length}` : String(state.topK));
+      topP.show(state.topP, state.topP === 1 ? "all" : percent(state.topP));
+    },
+  };
 }

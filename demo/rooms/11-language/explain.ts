@@ -17,11 +17,11 @@ export function explainWord({ reading, bars, state }: LanguageScene, id: number)
   const bar = bars[chosen];
   if (reading === undefined || bar === undefined) return undefined;
   const logits = lastOf(reading);
-  const kept = bars.filter(({ isKept }) => isKept).reduce((total, { share }) => total + share, 0);
+  const kept = bars.filter(({ isKept }) => isKept).reduce((total, { probability }) => total + probability, 0);
   const names = bars.map(({ word }) => word);
   const scores = bars.map((one) => (logits[one.id] ?? Number.NaN) / state.temperature);
   const softmax = softened(scores, names, { subject: `“${bar.word}”`, at: chosen });
-  const drawn = bar.isKept ? `It is drawn with ${percent(bar.share / kept)}` : "It is cut off, and never drawn";
+  const drawn = bar.isKept ? `It is drawn with ${percent(bar.probability / kept)}` : "It is cut off, and never drawn";
   return { ...softmax, sentence: `${drawn}. A score is a logit over the temperature, ${exact(state.temperature)}.` };
 }
 

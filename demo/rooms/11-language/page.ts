@@ -4,7 +4,7 @@ import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
 import { Readings } from "./readings.js";
-import { LanguageRoom } from "./room.js";
+import { languageRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openLanguageStore } from "./state.js";
 // After the frame, whose styles a room refines.
@@ -17,5 +17,5 @@ runRoom({
   sceneOf: (state) => sceneOf(state, readings),
   callsOf,
   read: readAnswers,
-  build: (scene, engine) => new LanguageRoom({ store, engine, readings, root: find("#room", HTMLElement), scene }),
+  build: (scene, engine) => languageRoom({ store, engine, readings, root: find("#room", HTMLElement), scene }),
 });

@@ -14,11 +14,11 @@ export interface Choosable extends Candidate {
 export function barsOf(logits: ArrayLike<number>, { temperature, topK, topP }: Sampling): readonly Choosable[] {
   const all = candidates(logits, temperature);
   const best = topK === 0 ? all.length : topK;
-  const total = all.slice(0, best).reduce((sum, { share }) => sum + share, 0);
+  const total = all.slice(0, best).reduce((sum, { probability }) => sum + probability, 0);
   let reached = 0;
   return all.map((one, place) => {
     const isKept = place < best && (reached < topP || topP === 1);
-    reached += one.share / total;
+    reached += one.probability / total;
     return { ...one, isKept };
   });
 }

@@ -71,7 +71,7 @@ export function sceneOf(state: LanguageState, readings: Readings): LanguageScene
     missing: questions.filter((question) => readings.find(question) === undefined),
     reading,
     bars,
-    before: whole && new Map(barsOf(lastOf(whole), state).map(({ id, share }) => [id, share])),
+    before: whole && new Map(barsOf(lastOf(whole), state).map(({ id, probability }) => [id, probability])),
     look: reading && lookOf(reading, state.head, asked, ids.length),
   };
 }

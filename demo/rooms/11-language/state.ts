@@ -60,6 +60,11 @@ export function headName(head: number): string {
   return `Head ${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}`;
 }
 
+/** "1 · 2", likewise. */
+export function shortHead(head: number): string {
+  return `${Math.floor(head / HEADS) + 1} · ${(head % HEADS) + 1}`;
+}
+
 export function openLanguageStore(): LanguageStore {
   return new Store(
     codecOf<LanguageState>(

@@ -2,9 +2,9 @@
 // as it is large; below each layer stands what would be said if the model stopped there.
 
 import type { LayerReading, Reading } from "../../src/language/inside.js";
-import { type Candidate, candidates, HEADS, LAYERS } from "../../src/language/words.js";
+import { saidOf } from "../../src/language/said.js";
+import { candidates, HEADS, LAYERS } from "../../src/language/words.js";
 import { button, h, svg } from "../../src/ui/dom.js";
-import { percent } from "../../src/ui/numbers.js";
 import { tableFrame } from "../../src/ui/table.js";
 import type { LanguageScene, ShownWord } from "./scene.js";
 import { headName } from "./state.js";
@@ -27,94 +27,78 @@ interface Place {
   readonly index: number;
 }
 
-export class Streams {
-  readonly element: HTMLElement;
-  readonly #svg = svg("svg", { "aria-hidden": "true" });
-  readonly #words = h("div", {});
-  readonly #layers: readonly LayerRows[];
-  readonly #embedding = h("p", { class: "lens" });
-  readonly #stack: HTMLElement;
-  readonly #touch: Touch;
-  #scene: LanguageScene | undefined;
-
-  constructor(touch: Touch) {
-    this.#touch = touch;
-    this.#layers = Array.from({ length: LAYERS }, (_, layer) => layerRows(layer, touch));
-    this.#stack = h(
-      "div",
-      { class: "streams" },
-      this.#svg,
-      h("fieldset", { class: "stream-words" }, h("legend", { class: "spoken" }, "Which word is hidden?"), this.#words),
-      this.#embedding,
-      ...this.#layers.map(({ element }) => element),
-    );
-    this.element = tableFrame("Words and their streams", this.#stack);
-    new ResizeObserver(() => this.#draw()).observe(this.#stack);
-  }
-
-  show(scene: LanguageScene): void {
-    this.#scene = scene;
-    this.#showWords(scene.words);
-    this.#embedding.replaceChildren(...said("At the start:", scene.reading?.lens[0]));
-    const isMasked = scene.state.kind === "masked";
-    for (const [layer, { heads, names, lens }] of this.#layers.entries()) {
-      names.forEach((name, part) => {
-        const adds = `${part === 0 ? "attention" : "MLP"}, add`;
-        name.textContent = `Layer ${layer + 1}: ${isMasked ? `${adds}, normalize` : `normalize, ${adds}`}`;
-      });
-      heads.forEach((button, head) => {
-        button.setAttribute("aria-pressed", String(!scene.state.off.includes(layer * HEADS + head)));
-      });
-      lens.replaceChildren(...said(`After layer ${layer + 1}:`, scene.reading?.lens[layer + 1]));
-    }
-    this.#draw();
-  }
+export function streamsOf(touch: Touch) {
+  const drawing = svg("svg", { "aria-hidden": "true" });
+  const words = h("div", {});
+  const layers = Array.from({ length: LAYERS }, (_, layer) => layerRows(layer, touch));
+  const embedding = h("p", { class: "lens" });
+  const stack = h(
+    "div",
+    { class: "streams" },
+    drawing,
+    h("fieldset", { class: "stream-words" }, h("legend", { class: "spoken" }, "Which word is hidden?"), words),
+    embedding,
+    ...layers.map(({ element }) => element),
+  );
+  let scene: LanguageScene | undefined;
 
   /** Whoever walks through them with the keyboard goes on from there. */
-  #showWords(words: readonly ShownWord[]): void {
-    const focused = this.#words.querySelector<HTMLInputElement>("input:focus")?.value;
-    this.#words.replaceChildren(...words.map((word) => this.#word(word)));
-    if (focused !== undefined) this.#words.querySelector<HTMLInputElement>(`input[value="${focused}"]`)?.focus();
+  function showWords(shown: readonly ShownWord[]): void {
+    const focused = words.querySelector<HTMLInputElement>("input:focus")?.value;
+    words.replaceChildren(...shown.map(wordOf));
+    if (focused !== undefined) words.querySelector<HTMLInputElement>(`input[value="${focused}"]`)?.focus();
   }
 
-  #word({ text, kind, at }: ShownWord): HTMLElement {
+  function wordOf({ text, kind, at }: ShownWord): HTMLElement {
     if (at < 0) return h("span", { class: `stream-word ${kind}` }, h("span", {}, text));
     const input = h("input", { type: "radio", name: "hidden-word", value: at });
     input.checked = kind === "hidden";
-    input.addEventListener("change", () => this.#touch.hide(at));
+    input.addEventListener("change", () => touch.hide(at));
     return h("label", { class: `stream-word ${kind}` }, input, h("span", {}, text));
   }
 
-  #draw(): void {
-    const [scene, { offsetWidth: width, offsetHeight: height }] = [this.#scene, this.#stack];
+  function draw(): void {
+    const { offsetWidth: width, offsetHeight: bottom } = stack;
     if (scene === undefined || width === 0) return;
-    this.#svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const places = Array.from(this.#words.children, (word, at): Place => {
+    drawing.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
+    const places = Array.from(words.children, (word, at): Place => {
       const x = word instanceof HTMLElement ? word.offsetLeft + word.offsetWidth / 2 : 0;
-      return { x, index: scene.columns.indexOf(at) };
+      return { x, index: scene?.columns.indexOf(at) ?? -1 };
     }).filter(({ index }) => index >= 0);
-    const bands = this.#layers.map(({ attention, mlp, lens }) => ({
+    const bands = layers.map(({ attention, mlp, lens }) => ({
       top: attention.offsetTop,
       middle: mlp.offsetTop,
       bottom: lens.offsetTop,
     }));
-    const top = this.#embedding.offsetTop - 4;
-    const { reading } = scene;
-    this.#svg.replaceChildren(...(reading ? drawn(scene, reading, { places, bands, top, bottom: height }) : []));
+    const frame = { places, bands, top: embedding.offsetTop - 4, bottom };
+    drawing.replaceChildren(...(scene.reading ? drawn(scene, scene.reading, frame) : []));
   }
+
+  new ResizeObserver(draw).observe(stack);
+  return {
+    element: tableFrame("Words and their streams", stack),
+    show: (next: LanguageScene): void => {
+      scene = next;
+      const { reading, state } = next;
+      showWords(next.words);
+      embedding.replaceChildren(...said("At the start:", reading?.lens[0]));
+      const isMasked = state.kind === "masked";
+      for (const [layer, { heads, names, lens }] of layers.entries()) {
+        for (const [part, name] of names.entries()) {
+          const adds = `${part === 0 ? "attention" : "MLP"}, add`;
+          name.textContent = `Layer ${layer + 1}: ${isMasked ? `${adds}, normalize` : `normalize, ${adds}`}`;
+        }
+        for (const [head, button] of heads.entries()) {
+          button.setAttribute("aria-pressed", String(!state.off.includes(layer * HEADS + head)));
+        }
+        lens.replaceChildren(...said(`After layer ${layer + 1}:`, reading?.lens[layer + 1]));
+      }
+      draw();
+    },
+  };
 }
 
-interface LayerRows {
-  readonly element: HTMLElement;
-  readonly heads: readonly HTMLButtonElement[];
-  /** Of attention and the MLP. */
-  readonly names: readonly HTMLElement[];
-  readonly attention: HTMLElement;
-  readonly mlp: HTMLElement;
-  readonly lens: HTMLElement;
-}
-
-function layerRows(layer: number, touch: Touch): LayerRows {
+function layerRows(layer: number, touch: Touch) {
   const heads = Array.from({ length: HEADS }, (_, head) => {
     const made = button(`${head + 1}`, () => touch.toggle(layer * HEADS + head), `head head-${head}`);
     made.setAttribute("aria-label", headName(layer * HEADS + head));
@@ -129,13 +113,7 @@ function layerRows(layer: number, touch: Touch): LayerRows {
 }
 
 function said(begins: string, logits: ArrayLike<number> | undefined): readonly (Node | string)[] {
-  if (logits === undefined) return [];
-  const name = ({ word, share }: Candidate, index: number): (Node | string)[] => [
-    index === 0 ? " " : ", ",
-    h("b", {}, word),
-    ` ${percent(share)}`,
-  ];
-  return [h("span", {}, begins), ...candidates(logits).slice(0, SAID).flatMap(name)];
+  return logits === undefined ? [] : [h("span", {}, begins), " ", ...saidOf(candidates(logits).slice(0, SAID))];
 }
 
 interface Band {
@@ -179,8 +157,13 @@ function drawn(scene: LanguageScene, reading: Reading, frame: Frame): readonly S
     const band = bands[layer];
     if (band === undefined) continue;
     for (const [head, d] of quiet(found, scene.asked, places, band).entries()) line(`arc quiet head-${head}`, d, 1.2);
-    for (const { head, d, weight } of loud(found, scene, layer, places, band)) {
-      line(`arc head-${head}`, d, WEIGHT_WIDTH * weight);
+    const to = places.find(({ index }) => index === scene.asked)?.x ?? 0;
+    for (const [head, rows] of found.weights.entries()) {
+      if (scene.state.off.includes(layer * HEADS + head)) continue;
+      for (const { x, index } of places) {
+        const weight = rows[scene.asked]?.[index] ?? 0;
+        if (weight >= LEAST) line(`arc head-${head}`, arc(x, to, band, 2 * head - 3), WEIGHT_WIDTH * weight);
+      }
     }
     for (const { x, index } of places) {
       const out = Math.min(11, pitch / 2 - 3);
@@ -215,26 +198,4 @@ function quiet({ weights }: LayerReading, asked: number, places: readonly Place[
       )
       .join(""),
   );
-}
-
-interface Arc {
-  readonly head: number;
-  readonly d: string;
-  readonly weight: number;
-}
-
-function loud(
-  { weights }: LayerReading,
-  { state, asked }: LanguageScene,
-  layer: number,
-  places: readonly Place[],
-  band: Band,
-): readonly Arc[] {
-  const to = places.find(({ index }) => index === asked)?.x ?? 0;
-  return weights.flatMap((rows, head) => {
-    if (state.off.includes(layer * HEADS + head)) return [];
-    return places
-      .map(({ x, index }) => ({ head, weight: rows[asked]?.[index] ?? 0, d: arc(x, to, band, 2 * head - 3) }))
-      .filter(({ weight }) => weight >= LEAST);
-  });
 }

@@ -11,6 +11,7 @@ import {
   MultiHeadAttention,
   type ParameterMap,
 } from "heed/layers";
+import { loadedOnce } from "../model/loaded-once.js";
 import { DIM, HEAD_DIM, HEADS, type Kind, LAYERS, WORDS } from "./words.js";
 
 const POSITIONS = 16;
@@ -54,19 +55,7 @@ export const CONFIG = {
   ...{ n_embd: DIM, n_layer: LAYERS, n_head: HEADS },
 };
 
-const files = new Map<Kind, Promise<ParameterMap>>();
-
-/** Loads a file once. */
-export async function loadParameters(kind: Kind): Promise<ParameterMap> {
-  const file = files.get(kind) ?? loadSafetensors(`./weights/${MADE[kind].file}.safetensors`);
-  files.set(kind, file);
-  try {
-    return await file;
-  } catch (error) {
-    files.delete(kind);
-    throw error;
-  }
-}
+export const loadParameters = loadedOnce((kind: Kind) => loadSafetensors(`./weights/${MADE[kind].file}.safetensors`));
 
 /** Heads are counted through all layers. Their outputs become zero before the output projection. */
 export function withoutHeads(parameters: ParameterMap, kind: Kind, heads: readonly number[]): ParameterMap {
@@ -84,17 +73,17 @@ export function withoutHeads(parameters: ParameterMap, kind: Kind, heads: readon
 }
 
 export class Inside {
-  readonly #kind: Kind;
-  readonly #parts: readonly Layer[];
+  readonly #isFirst: boolean;
+  readonly #parts: Layer[] = [];
   readonly #embed: (ids: readonly number[]) => Promise<Float32Array>;
   readonly #blocks: readonly Block[];
   readonly #logits: (row: Float32Array) => Promise<Float32Array>;
 
   constructor(kind: Kind, parameters: ParameterMap, engine?: Heed) {
-    const { stack, epsilon, activation } = MADE[kind];
-    const parts: Layer[] = [];
+    const { stack, normFirst, epsilon, activation } = MADE[kind];
+    this.#isFirst = normFirst;
     const loaded = <L extends Layer>(layer: L, name: string): L => {
-      parts.push(layer.load(parameters, `${name}.`));
+      this.#parts.push(layer.load(parameters, `${name}.`));
       return layer;
     };
     const norm = (name: string) => loaded(new LayerNorm({ shape: DIM, epsilon, engine }), name);
@@ -122,27 +111,15 @@ export class Inside {
       const [first, types] = [norm("norm"), table("types", 2)];
       const [inner, decoder] = [norm("head.norm"), linear("head.decoder", WORDS.length)];
       const dense = new MLP({ dim: DIM, hidden: DIM, activation, engine }).load(asMlp(parameters, "head.dense"));
-      parts.push(dense);
-      this.#embed = async (ids) =>
-        run(
-          first,
-          sum(
-            await summed(ids),
-            await look(
-              types,
-              Array.from(ids, () => 0),
-            ),
-          ),
-        );
+      this.#parts.push(dense);
+      this.#embed = async (ids) => run(first, sum(await summed(ids), await look(types, Array(ids.length).fill(0))));
       this.#logits = async (row) => run(decoder, await run(inner, await run(dense, row)));
     }
-    this.#kind = kind;
-    this.#parts = parts;
   }
 
   /** What happens to these words; `asked`: the one whose stream gives the logits. */
   async read(ids: readonly number[], asked: number): Promise<Reading> {
-    const isFirst = MADE[this.#kind].normFirst;
+    const isFirst = this.#isFirst;
     let x = await this.#embed(ids);
     const row = () => this.#logits(x.slice(asked * DIM, (asked + 1) * DIM));
     const embedding = lengths(x);
@@ -154,7 +131,7 @@ export class Inside {
       const options = { causal: isFirst, return: { weights: true } } as const;
       const { output, weights } = await attention.forward(input, undefined, undefined, options);
       const [q = [], k = [], v = []] = await Promise.all(
-        projections.map(async (one) => (await one.forward(input)).data),
+        projections.map(async (one) => headsOf((await one.forward(input)).data)),
       );
       x = sum(x, output.data);
       if (!isFirst) x = await run(before, x);
@@ -165,7 +142,7 @@ export class Inside {
       lens.push(await row());
       layers.push({
         weights: byHead(weights.data, ids.length),
-        ...{ q: headsOf(q), k: headsOf(k), v: headsOf(v) },
+        ...{ q, k, v },
         ...{ attention: attended, mlp: { added: lengths(added), stream: lengths(x) } },
       });
     }
@@ -186,15 +163,10 @@ interface Block {
 
 const rows = (data: Float32Array) => ({ data, shape: [data.length / DIM, DIM] });
 
-async function look(table: Embedding, ids: readonly number[]): Promise<Float32Array> {
-  return (await table.forward(ids)).data;
-}
-
 type RowLayer = { forward(x: ReturnType<typeof rows>): Promise<{ readonly data: Float32Array }> };
-
-async function run(layer: RowLayer, data: Float32Array): Promise<Float32Array> {
-  return (await layer.forward(rows(data))).data;
-}
+const look = async (table: Embedding, ids: readonly number[]) => (await table.forward(ids)).data;
+const run = async (layer: RowLayer, data: Float32Array) => (await layer.forward(rows(data))).data;
+const sum = (a: Float32Array, b: Float32Array) => a.map((value, at) => value + (b[at] ?? Number.NaN));
 
 /** A linear layer with an activation, as an MLP whose second layer changes nothing. */
 function asMlp(parameters: ParameterMap, name: string): ParameterMap {
@@ -209,32 +181,20 @@ function asMlp(parameters: ParameterMap, name: string): ParameterMap {
     .set("down_proj.bias", { data: new Float32Array(DIM), shape: [DIM] });
 }
 
-function sum(a: Float32Array, b: Float32Array): Float32Array {
-  return a.map((value, at) => value + (b[at] ?? Number.NaN));
-}
-
 function lengths(data: Float32Array): readonly number[] {
   return Array.from({ length: data.length / DIM }, (_, word) =>
     Math.hypot(...data.subarray(word * DIM, (word + 1) * DIM)),
   );
 }
 
-const counted = <T>(length: number, make: (index: number) => T): readonly T[] =>
-  Array.from({ length }, (_, index) => make(index));
-
 /** The columns of each head. */
-function headsOf(data: Numbers): readonly Numbers[] {
-  const count = data.length / DIM;
-  return counted(HEADS, (head) =>
-    Float32Array.from({ length: count * HEAD_DIM }, (_, at) => {
-      const [word, column] = [Math.floor(at / HEAD_DIM), at % HEAD_DIM];
-      return data[word * DIM + head * HEAD_DIM + column] ?? Number.NaN;
-    }),
-  );
+function headsOf(data: Float32Array): readonly Numbers[] {
+  return Array.from({ length: HEADS }, (_, head) => data.filter((_, at) => Math.floor((at % DIM) / HEAD_DIM) === head));
 }
 
 function byHead(data: Float32Array, count: number): LayerReading["weights"] {
-  return counted(HEADS, (head) =>
-    counted(count, (query) => Array.from(data.subarray((head * count + query) * count).subarray(0, count))),
+  const rows = Array.from({ length: HEADS * count }, (_, row) =>
+    Array.from(data.subarray(row * count, (row + 1) * count)),
   );
+  return Array.from({ length: HEADS }, (_, head) => rows.slice(head * count, (head + 1) * count));
 }

@@ -1,6 +1,8 @@
 // The words and the sizes of the small language models that heed trained.
 
 import { MASK, WORDS } from "../../../examples/train/grammar.js";
+import { fill } from "../model/matrix.js";
+import { softmax } from "../model/softmax.js";
 
 export { MASK, WORDS };
 
@@ -33,13 +35,18 @@ export function readable(words: readonly string[]): readonly number[] {
 export interface Candidate {
   readonly id: number;
   readonly word: string;
-  readonly share: number;
+  readonly probability: number;
+}
+
+/** Of all words, in their order. */
+export function probabilitiesOf(logits: ArrayLike<number>, temperature = 1): ArrayLike<number> {
+  return softmax(fill(1, WORDS.length, (_, id) => (logits[id] ?? Number.NaN) / temperature)).data;
 }
 
 /** All words by their probability, the likeliest first. */
 export function candidates(logits: ArrayLike<number>, temperature = 1): readonly Candidate[] {
-  const most = Math.max(...Array.from(logits));
-  const powers = WORDS.map((_, id) => Math.exp(((logits[id] ?? Number.NaN) - most) / temperature));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return WORDS.map((word, id) => ({ id, word, share: (powers[id] ?? 0) / sum })).sort((a, b) => b.share - a.share);
+  const probabilities = probabilitiesOf(logits, temperature);
+  return WORDS.map((word, id) => ({ id, word, probability: probabilities[id] ?? 0 })).sort(
+    (a, b) => b.probability - a.probability,
+  );
 }

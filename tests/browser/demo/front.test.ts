@@ -80,13 +80,11 @@ describe.each(LOOKS)("the first look on $on", ({ viewport, highest }) => {
     const after = await arcsOf(page);
     // What was its largest weight is none any more.
     expect([before[0]?.word, after[0]?.word]).toEqual(["animal", "start"]);
+    const { hash } = new URL((await page.locator("#answer a").getAttribute("href")) ?? "", page.url());
+    const text = "The animal didn't cross the road because it was too wide";
+    expect(Object.fromEntries(new URLSearchParams(hash.slice(1)))).toMatchObject({ text, layer: "3", head: "1" });
     const ratio = (after.find(({ word }) => word === "animal")?.width ?? Number.NaN) / (before[0]?.width ?? Number.NaN);
     expect(ratio).toBeCloseTo(0.24 / 0.59, 1);
-  });
-
-  test("nothing is wider than the page, whatever was turned", async () => {
-    const page = await open(`${FRONT}#guess=2&word=hungry`, { viewport });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
   });
 
   test("the sentence ends before the thirtieth stop of the keyboard", async () => {
@@ -99,6 +97,14 @@ describe.each(LOOKS)("the first look on $on", ({ viewport, highest }) => {
     expect(stops).toBeGreaterThan(3);
     expect(stops).toBeLessThanOrEqual(30);
   });
+});
+
+test.each([320, 360, 390, 1280])("nothing is wider than a page of %d pixels, whatever was turned", async (width) => {
+  const page = await open(`${FRONT}#guess=2`, { viewport: { width, height: 800 } });
+  for (const word of ["tired", "wide", "hungry", "icy"]) {
+    await turnTo(page, word).check({ force: true });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  }
 });
 
 describe("the wheel", () => {
