@@ -7,7 +7,7 @@ import { calm, find, h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
 import { STOPS, type Stop, sceneOf } from "./scene.js";
-import { Stage } from "./stage.js";
+import { stageOf } from "./stage.js";
 import { ASKERS, LOOKED_UP, openThreadStore, RAISE, SHARPEST, type ThreadState, WIDTHS } from "./state.js";
 import { ENDINGS } from "./toy.js";
 // After the frame, whose styles it refines.
@@ -50,7 +50,7 @@ const CONTROLS: Readonly<Record<Stop, Control>> = {
   layers: choose("It was too", "ending", ENDINGS),
 };
 
-const stage = new Stage();
+const stage = stageOf();
 const [number, name] = [h("span", {}), h("b", {})];
 const [back, next] = ["Back", "Next"].map((text) => h("button", { type: "button", class: "button" }, text));
 if (back === undefined || next === undefined) throw new Error("the stage has two buttons");
@@ -67,7 +67,7 @@ const stops = STOPS.map((stop) => {
 let at = 0;
 
 function show(): void {
-  const stop = STOPS[at] ?? STOPS[0];
+  const stop = STOPS[at] ?? "look-up";
   number.textContent = `${at + 1} of ${STOPS.length} `;
   name.textContent = stops[at]?.querySelector("h2")?.textContent ?? "";
   if (back && next) [back.disabled, next.disabled] = [at === 0, at === STOPS.length - 1];

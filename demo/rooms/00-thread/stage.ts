@@ -1,7 +1,7 @@
 // The stage beside the text: one sentence downwards, arcs from the word that asks, and columns of squares and bars. Elements stay from
 // one stop to the next, so that what changes moves, in both directions.
 
-import { h, svg } from "../../src/ui/dom.js";
+import { find, h, svg } from "../../src/ui/dom.js";
 import { exact, short } from "../../src/ui/numbers.js";
 import type { Column, ThreadScene } from "./scene.js";
 import { COUNT, KEY_WIDTH, PROPERTIES, VALUES } from "./toy.js";
@@ -11,94 +11,72 @@ const MOST_COLUMNS = 3;
 const THICKEST = 22;
 const ARCS_WIDTH = 60;
 
-export class Stage {
-  readonly element: HTMLElement;
-  readonly #query = h("p", { class: "thread-query" });
-  readonly #arcs = [0, 1].map(() =>
+export function stageOf() {
+  const query = h("p", { class: "thread-query" });
+  const arcs = [0, 1].map(() =>
     Array.from({ length: COUNT }, () => svg("path", { "vector-effect": "non-scaling-stroke" })),
   );
-  readonly #heads = Array.from({ length: 1 + MOST_COLUMNS }, () => h("th", { scope: "col" }));
-  readonly #rows = Array.from({ length: COUNT }, () => h("tr", {}, h("th", { scope: "row" }), ...cells()));
-  readonly #foot = h("tr", { class: "thread-output" }, h("th", { scope: "row" }, "output"), ...cells());
+  const heads = Array.from({ length: 1 + MOST_COLUMNS }, () => h("th", { scope: "col" }));
+  const rows = Array.from({ length: COUNT }, () => rowOf(h("th", { scope: "row" })));
+  const foot = rowOf(h("th", { scope: "row" }, "output"));
+  foot.line.className = "thread-output";
   /** What each square of a word stands for. */
-  readonly #legend = h("p", { class: "thread-legend small-label" });
-  readonly #said = h("p", { class: "thread-said", role: "status" });
+  const legend = h("p", { class: "thread-legend small-label" });
+  const text = h("p", { class: "thread-said", role: "status" });
+  const size = { viewBox: `0 0 ${ARCS_WIDTH} ${COUNT}`, preserveAspectRatio: "none", "aria-hidden": "true" };
+  const drawing = svg("svg", { class: "thread-arcs", ...size }, ...arcs.flat());
+  const lines = rows.map(({ line }) => line);
+  const parts = [h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...lines), h("tfoot", {}, foot.line)];
+  const board = h("div", { class: "thread-board" }, drawing, h("table", {}, ...parts));
 
-  constructor() {
-    const drawing = svg(
-      "svg",
-      {
-        class: "thread-arcs",
-        viewBox: `0 0 ${ARCS_WIDTH} ${COUNT}`,
-        preserveAspectRatio: "none",
-        "aria-hidden": "true",
-      },
-      ...this.#arcs.flat(),
-    );
-    const table = h(
-      "table",
-      {},
-      h("thead", {}, h("tr", {}, ...this.#heads)),
-      h("tbody", {}, ...this.#rows),
-      h("tfoot", {}, this.#foot),
-    );
-    this.element = h(
-      "div",
-      { class: "thread-picture" },
-      this.#query,
-      h("div", { class: "thread-board" }, drawing, table),
-      this.#legend,
-      this.#said,
-    );
-  }
-
-  show(scene: ThreadScene): void {
-    const { words, asker, query, columns, output, visible, said } = scene;
-    const { title = "", numbers, full = 1 } = query ?? {};
-    this.#query.replaceChildren(
+  function show(scene: ThreadScene): void {
+    const { words, asker, columns, output, visible, said } = scene;
+    const { title = "", numbers, full = 1 } = scene.query ?? {};
+    query.replaceChildren(
       ...(title === "" ? [] : [`query: ${title} `]),
       ...(numbers === undefined ? [] : [squares(numbers, full, "query")]),
     );
-    this.#said.replaceChildren(
+    text.replaceChildren(
       ...said.split(/\^([\d.−]+)/).map((part, place) => (place % 2 === 0 ? part : h("sup", {}, part))),
     );
-    this.#arcs.forEach((paths, index) => {
+    for (const [index, paths] of arcs.entries()) {
       const arc = scene.arcs[index];
-      paths.forEach((path, word) => {
+      for (const [word, path] of paths.entries()) {
         const weight = word === asker ? 0 : (arc?.weights[word] ?? 0);
         if (asker >= 0) path.setAttribute("d", arcBetween(asker, word));
         path.setAttribute("class", `tone-${arc?.tone ?? "one"}`);
         path.style.setProperty("stroke-width", `${(weight * THICKEST).toFixed(2)}px`);
-      });
-    });
-    const [first, ...heads] = this.#heads;
-    if (first) first.textContent = scene.keyed;
-    heads.forEach((head, index) => {
-      head.textContent = columns[index]?.title ?? "";
-      head.hidden = index >= columns.length;
-    });
-    this.#rows.forEach((row, word) => {
-      const [name, ...places] = Array.from(row.children);
-      if (name) name.textContent = words[word] ?? "";
-      row.classList.toggle("asking", word === asker);
-      row.classList.toggle("unseen", word >= visible);
-      places.forEach((place, index) => {
+      }
+    }
+    for (const [index, head] of heads.entries()) {
+      head.textContent = index === 0 ? scene.keyed : (columns[index - 1]?.title ?? "");
+      head.hidden = index > columns.length;
+    }
+    for (const [word, { line, name, places }] of rows.entries()) {
+      name.textContent = words[word] ?? "";
+      line.classList.toggle("asking", word === asker);
+      line.classList.toggle("unseen", word >= visible);
+      for (const [index, place] of places.entries()) {
         showCell(place, columns[index], word);
-        place.toggleAttribute("hidden", index >= columns.length);
-      });
-    });
-    this.#foot.classList.toggle("none", output === undefined);
-    this.#legend.textContent = legendOf(scene);
-    const last = columns.length - 1;
-    Array.from(this.#foot.children)
-      .slice(1)
-      .forEach((place, index) => {
-        place.replaceChildren(
-          ...(index === output?.column ? [squares(output.numbers, 1, "value"), ` ${output.whose ?? ""}`] : []),
-        );
-        place.toggleAttribute("hidden", index > last);
-      });
+        place.hidden = index >= columns.length;
+      }
+    }
+    foot.line.classList.toggle("none", output === undefined);
+    for (const [index, place] of foot.places.entries()) {
+      place.replaceChildren(
+        ...(index === output?.column ? [squares(output.numbers, 1, "value"), ` ${output.whose ?? ""}`] : []),
+      );
+      place.hidden = index >= columns.length;
+    }
+    legend.textContent = legendOf(scene);
   }
+
+  return { element: h("div", { class: "thread-picture" }, query, board, legend, text), show };
+}
+
+function rowOf(name: HTMLElement) {
+  const places = Array.from({ length: MOST_COLUMNS }, () => h("td", {}));
+  return { line: h("tr", {}, name, ...places), name, places };
 }
 
 function legendOf({ columns, query, output }: ThreadScene): string {
@@ -111,19 +89,11 @@ function legendOf({ columns, query, output }: ThreadScene): string {
   return parts.join(" ");
 }
 
-function cells(): readonly HTMLElement[] {
-  return Array.from({ length: MOST_COLUMNS }, () => h("td", {}));
-}
-
-function showCell(place: Element, column: Column | undefined, word: number): void {
+function showCell(place: HTMLElement, column: Column | undefined, word: number): void {
   if (column?.kind !== "bars") {
-    const cell = column?.cells[word];
+    const isText = column?.kind === "text";
     place.replaceChildren(
-      ...(column?.kind === "text"
-        ? [String(cell)]
-        : Array.isArray(cell) && column
-          ? [squares(cell, column.full ?? 1, column.tone)]
-          : []),
+      isText ? (column.cells[word] ?? "") : column ? squares(column.cells[word] ?? [], column.full, column.tone) : "",
     );
     return;
   }
@@ -135,8 +105,7 @@ function showCell(place: Element, column: Column | undefined, word: number): voi
   }
   bar.className = `thread-bar tone-${column.tone}${column.isSigned ? " signed" : ""}${value < 0 ? " below" : ""}`;
   bar.style.setProperty("--length", Math.min(1, Math.abs(value) / column.most).toFixed(4));
-  const figure = bar.querySelector("small");
-  if (figure) figure.textContent = value === 0 ? "" : (column.say ?? short)(value);
+  find("small", HTMLElement, bar).textContent = value === 0 ? "" : column.say(value);
 }
 
 function squares(numbers: readonly number[], full: number, tone: string): HTMLElement {

@@ -21,30 +21,29 @@ export interface ThreadState {
   readonly ending: Ending;
 }
 
-export function openThreadStore(): Store<ThreadState> {
-  return new Store(THREAD_STATE);
-}
-
-const THREAD_STATE = codecOf<ThreadState>(
-  {
-    lookedUp: "road",
-    sharpness: 2,
-    asker: "it",
-    width: 256,
-    raise: 0,
-    sees: "all",
-    heads: "1",
-    ending: "tired",
-  },
-  {
-    lookedUp: oneOf("find", LOOKED_UP),
-    sharpness: number("sharp", 0, SHARPEST, 1),
-    asker: oneOf("who", ASKERS),
-    width: number("d", 4, 1024),
-    raise: number("raise", -RAISE, RAISE, 1),
-    sees: oneOf("sees", ["all", "before"]),
-    heads: oneOf("h", ["1", "2"]),
-    ending: oneOf("too", ENDINGS),
-  },
-  (state) => ({ ...state, width: WIDTHS.filter((width) => width <= state.width).at(-1) ?? 4 }),
-);
+export const openThreadStore = (): Store<ThreadState> =>
+  new Store(
+    codecOf<ThreadState>(
+      {
+        lookedUp: "road",
+        sharpness: 2,
+        asker: "it",
+        width: 256,
+        raise: 0,
+        sees: "all",
+        heads: "1",
+        ending: "tired",
+      },
+      {
+        lookedUp: oneOf("find", LOOKED_UP),
+        sharpness: number("sharp", 0, SHARPEST, 1),
+        asker: oneOf("who", ASKERS),
+        width: number("d", 4, 1024),
+        raise: number("raise", -RAISE, RAISE, 1),
+        sees: oneOf("sees", ["all", "before"]),
+        heads: oneOf("h", ["1", "2"]),
+        ending: oneOf("too", ENDINGS),
+      },
+      (state) => ({ ...state, width: WIDTHS.filter((width) => width <= state.width).at(-1) ?? 4 }),
+    ),
+  );

@@ -1,6 +1,6 @@
 // Eleven words with vectors made by hand, and one head that asks for nouns, by which the ten stops of the thread explain attention.
 
-import { fill, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
+import { fill, type Matrix, multiply, rowsOf, transpose } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 
 export const WORDS = ["the", "animal", "didn't", "cross", "the", "road", "because", "it", "was", "too"] as const;
@@ -61,20 +61,26 @@ export interface Row {
   readonly output: readonly number[];
 }
 
-/** `raise` is added to the score of the animal; keys from `visible` on are hidden. */
-export function rowOf(
-  x: Matrix,
-  head: HeadName,
-  asker: number,
-  change: { raise?: number; visible?: number } = {},
-): Row {
-  const { raise = 0, visible = COUNT } = change;
-  const [queries, keys, values] = [multiply(x, HEADS[head]), keysOf(x), valuesOf(x)];
-  const query = Array.from(queries.data.subarray(asker * KEY_WIDTH, (asker + 1) * KEY_WIDTH));
-  const products = multiply(matrix([query]), transpose(keys));
-  const scores = Array.from(products.data, (sum, key) => sum / Math.sqrt(KEY_WIDTH) + (key === ANIMAL ? raise : 0));
+interface Change {
+  /** Between a dot product and a score. */
+  readonly scale?: number;
+  /** Is added to the score of the animal. */
+  readonly raise?: number;
+  /** Keys from here on are hidden. */
+  readonly visible?: number;
+}
+
+export function lookOf(x: Matrix, query: readonly number[], change: Change): Row {
+  const { scale = 1 / Math.sqrt(KEY_WIDTH), raise = 0, visible = COUNT } = change;
+  const products = multiply(matrix([query]), transpose(keysOf(x))).data;
+  const scores = Array.from(products, (sum, key) => sum * scale + (key === ANIMAL ? raise : 0));
   const weights = softmax(matrix([scores.map((score, key) => (key < visible ? score : Number.NEGATIVE_INFINITY))]));
-  return { query, scores, weights: Array.from(weights.data), output: Array.from(multiply(weights, values).data) };
+  const output = multiply(weights, valuesOf(x));
+  return { query, scores, weights: Array.from(weights.data), output: Array.from(output.data) };
+}
+
+export function rowOf(x: Matrix, head: HeadName, asker: number, change: Change = {}): Row {
+  return lookOf(x, rowsOf(multiply(x, HEADS[head]))[asker] ?? [], change);
 }
 
 /** What the second layer sees: each word's vector with what the first layer's head for adjectives read added to it. */
