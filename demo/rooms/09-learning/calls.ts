@@ -1,16 +1,12 @@
 // The row as a call of heed with its backward pass, and what heed answers beside the page's own arithmetic.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { fill, stack, widestGap } from "../../src/model/matrix.js";
-import { INPUTS, KEYS, type LearningScene, VALUE_WIDTH } from "./scene.js";
+import { type Matrix, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { INPUTS, type LearningScene, type Part, VALUE_WIDTH } from "./scene.js";
 
 export interface LearningAnswer {
-  readonly weights: ArrayLike<number>;
-  /** Gradients; that of a bias is that of its score. */
-  readonly dS: ArrayLike<number>;
-  readonly dq: ArrayLike<number>;
-  readonly dk: ArrayLike<number>;
-  readonly dv: ArrayLike<number>;
+  /** The kernel's; the gradient in a bias is that in its score. */
+  readonly matrices: Readonly<Partial<Record<Part, Matrix>>>;
   /** How far they are from the page's arithmetic at most. */
   readonly difference: number;
 }
@@ -21,16 +17,13 @@ export function callsOf({ scale, dOutput }: LearningScene): readonly Call[] {
   return [{ q: stack([q]), k: stack([k]), v: stack([v]), options: { scale, bias: stack([bias]) }, outputGradient }];
 }
 
-export function readAnswers(scene: LearningScene, [found]: readonly Answer[]): LearningAnswer | undefined {
+export function readAnswers({ matrices: own }: LearningScene, [found]: readonly Answer[]): LearningAnswer | undefined {
   if (found?.gradients === undefined) return undefined;
-  const { dq, dk, dv, dbias: dS } = found.gradients;
-  const row = (data: ArrayLike<number>) => fill(1, data.length, (_, col) => data[col] ?? Number.NaN);
-  const pairs = [
-    [dq, scene.dq.data],
-    [dk, scene.dk.data],
-    [dv, scene.dv.data],
-    [dS, scene.dScores],
-  ] as const;
-  const gaps = pairs.map(([kernel, own]) => widestGap(row(own), row(kernel)));
-  return { weights: found.weights.data.slice(0, KEYS), dS, dq, dk, dv, difference: Math.max(...gaps) };
+  const { dq: dQ, dk: dK, dv: dV, dbias: dS } = found.gradients;
+  const pairs = Object.entries({ A: found.weights.data, dS, dV, dK, dQ }).map(([name, numbers]) => {
+    const { rows, cols } = own[name as Part];
+    return [name, unstack(rows, cols, numbers)] as const;
+  });
+  const gaps = pairs.map(([name, matrix]) => widestGap(own[name as Part], matrix));
+  return { matrices: Object.fromEntries(pairs), difference: Math.max(...gaps) };
 }

@@ -5,113 +5,97 @@ import { type Explanation, products, softened } from "../../src/ui/explanation.j
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import type { LearningAnswer } from "./calls.js";
-import { finiteDifference, INPUTS, KEYS, type LearningScene, VALUE_WIDTH } from "./scene.js";
+import { finiteDifference, INPUTS, KEYS, type LearningScene, numbered, type Part, VALUE_WIDTH } from "./scene.js";
 import { LETTERS, WORDS } from "./tasks.js";
 import type { Moment } from "./training.js";
 
 export const NAMES = ["M", "A", "dA", "dS", "dV", "dK", "dQ"] as const;
 export type Name = (typeof NAMES)[number];
 
-const count = (length: number, name: string): readonly string[] => Array.from({ length }, (_, i) => `${name}${i + 1}`);
+/** What a finite difference moves. */
+const INPUT = { dS: "bias", dV: "v", dK: "k", dQ: "q" } as const;
 
 export function explain(
   scene: LearningScene,
-  spot: NamedSpot<Name>,
+  { name, row, col }: NamedSpot<Name>,
   { answer, moment }: { readonly answer: LearningAnswer | undefined; readonly moment: Moment | undefined },
 ): Explanation {
-  const { name, row, col } = spot;
-  switch (name) {
-    case "M":
-      return explainTrained(scene, row, col, moment);
-    case "A":
-      return softened(scene.scores, count(KEYS, "k"), {
-        subject: `weight of k${col + 1}`,
-        at: col,
-        kernel: answer?.weights[col],
-        light: { name, row: 0, col },
-      });
-    case "dA":
-      return {
-        subject: `∂L / ∂a${col + 1}`,
-        sentence: `The output’s gradient times the value of k${col + 1}: no softmax is in the way yet.`,
-        ...products(
-          count(VALUE_WIDTH, ""),
-          (i) => scene.dOutput[i] ?? Number.NaN,
-          (i) => at(INPUTS.v, col, i),
-          ["", "∂o", `v${col + 1}`],
-        ),
-        result: scene.dWeights[col] ?? Number.NaN,
-        lights: [{ name, row: 0, col }],
-      };
-    case "dS":
-      return measured(scene, spot, ["bias", answer?.dS], explainScore(scene, col));
-    case "dV":
-      return measured(scene, spot, ["v", answer?.dv], {
-        subject: `∂L / ∂v${row + 1}, component ${col + 1}`,
-        sentence: "The weight times the output’s gradient. Where the weight is 1, all of it arrives.",
-        last: `${small(scene.weights[row] ?? 0)} × ${exact(scene.dOutput[col] ?? 0)} = ${small(at(scene.dv, row, col))}`,
-        result: at(scene.dv, row, col),
-        lights: [{ name: "A", row: 0, col: row }],
-      });
-    case "dK":
-      return measured(scene, spot, ["k", answer?.dk], {
-        subject: `∂L / ∂k${row + 1}, component ${col + 1}`,
-        sentence: "The score’s gradient, times the scale, times the query’s component.",
-        last: `${small(scene.dScores[row] ?? 0)} × ${exact(scene.scale)} × ${exact(at(INPUTS.q, 0, col))} = ${small(at(scene.dk, row, col))}`,
-        result: at(scene.dk, row, col),
-        lights: [{ name: "dS", row: 0, col: row }],
-      });
-    case "dQ":
-      return measured(scene, spot, ["q", answer?.dq], {
-        subject: `∂L / ∂q, component ${col + 1}`,
-        sentence: `Each score’s gradient times its key’s component, and the sum times the scale, ${exact(scene.scale)}.`,
-        head: ["", "∂s", `K ${col + 1}`, "product"],
-        terms: scene.dScores.map((gradient, key) => {
-          const component = at(INPUTS.k, key, col);
-          return { label: `k${key + 1}`, figures: [small(gradient), exact(component), small(gradient * component)] };
-        }),
-        last: `${small(at(scene.dq, 0, col) / scene.scale)} × ${exact(scene.scale)} = ${small(at(scene.dq, 0, col))}`,
-        result: at(scene.dq, 0, col),
-        lights: [{ name: "dS", row: 0 }],
-      });
+  if (name === "M") return explainTrained(scene, row, col, moment);
+  const [matrix, light] = [answer?.matrices[name], { name, row, col }];
+  const kernel = matrix && at(matrix, row, col);
+  if (name === "A") {
+    return softened(scene.scores, numbered("k", KEYS), { subject: `weight of k${col + 1}`, at: col, kernel, light });
   }
-}
-
-/** With the finite difference and the kernel's figure beside it. */
-function measured(
-  scene: LearningScene,
-  { name, row, col }: NamedSpot<Name>,
-  [input, kernel]: readonly [keyof typeof INPUTS, ArrayLike<number> | undefined],
-  told: Explanation,
-): Explanation {
+  const result = at(scene.matrices[name], row, col);
+  const told = TELL[name](scene, { row, col, result });
   return {
     ...told,
-    difference: finiteDifference(scene, input, row, col),
-    kernel: kernel?.[row * INPUTS[input].cols + col],
-    lights: [...told.lights, { name, row, col }],
+    result,
+    lights: [...(told.lights ?? []), light],
+    ...(name === "dA" ? {} : { kernel, difference: finiteDifference(scene, INPUT[name], row, col) }),
   };
 }
 
-function explainScore({ weights, dWeights, mean, dScores }: LearningScene, key: number): Explanation {
-  const [weight, gradient, result] = [weights[key] ?? 0, dWeights[key] ?? 0, dScores[key] ?? 0];
-  return {
-    subject: `∂L / ∂s${key + 1}`,
+type Told = Omit<Explanation, "result" | "lights"> & { readonly lights?: Explanation["lights"] };
+
+/** A cell and its number. */
+interface Place {
+  readonly row: number;
+  readonly col: number;
+  readonly result: number;
+}
+
+const TELL: Readonly<Record<Exclude<Part, "A">, (scene: LearningScene, place: Place) => Told>> = {
+  dA: ({ dOutput }, { col }) => ({
+    subject: `∂L / ∂a${col + 1}`,
+    sentence: `The output’s gradient times the value of k${col + 1}: no softmax is in the way yet.`,
+    ...products(
+      numbered("", VALUE_WIDTH),
+      (i) => dOutput[i] ?? Number.NaN,
+      (i) => at(INPUTS.v, col, i),
+      ["", "∂o", `v${col + 1}`],
+    ),
+  }),
+  dS: ({ weights, dWeights, mean }, { col, result }) => ({
+    subject: `∂L / ∂s${col + 1}`,
     sentence:
       "The weight, times how far its gradient is from the mean of all. With one weight near 1, the mean is that one’s: nothing is left.",
     head: ["", "a", "∂a", "product"],
-    terms: dWeights.map((one, other) => ({
-      label: `k${other + 1}`,
-      figures: [small(weights[other] ?? 0), exact(one), small((weights[other] ?? 0) * one)],
-      own: other === key,
+    terms: dWeights.map((one, key) => ({
+      label: `k${key + 1}`,
+      figures: [small(weights[key] ?? 0), exact(one), small((weights[key] ?? 0) * one)],
+      own: key === col,
     })),
-    last: `mean ${exact(mean)}; ${small(weight)} × (${exact(gradient)} − ${exact(mean)}) = ${small(result)}`,
-    result,
+    last: `mean ${exact(mean)}; ${small(weights[col] ?? 0)} × (${exact(dWeights[col] ?? 0)} − ${exact(mean)}) = ${small(result)}`,
     lights: [
       { name: "A", row: 0 },
       { name: "dA", row: 0 },
     ],
-  };
-}
+  }),
+  dV: ({ weights, dOutput }, { row, col, result }) => ({
+    subject: `∂L / ∂v${row + 1}, component ${col + 1}`,
+    sentence: "The weight times the output’s gradient. Where the weight is 1, all of it arrives.",
+    last: `${small(weights[row] ?? 0)} × ${exact(dOutput[col] ?? 0)} = ${small(result)}`,
+    lights: [{ name: "A", row: 0, col: row }],
+  }),
+  dK: ({ dScores, scale }, { row, col, result }) => ({
+    subject: `∂L / ∂k${row + 1}, component ${col + 1}`,
+    sentence: "The score’s gradient, times the scale, times the query’s component.",
+    last: `${small(dScores[row] ?? 0)} × ${exact(scale)} × ${exact(at(INPUTS.q, 0, col))} = ${small(result)}`,
+    lights: [{ name: "dS", row: 0, col: row }],
+  }),
+  dQ: ({ dScores, scale }, { col, result }) => ({
+    subject: `∂L / ∂q, component ${col + 1}`,
+    sentence: `Each score’s gradient times its key’s component, and the sum times the scale, ${exact(scale)}.`,
+    head: ["", "∂s", `K ${col + 1}`, "product"],
+    terms: dScores.map((gradient, key) => {
+      const component = at(INPUTS.k, key, col);
+      return { label: `k${key + 1}`, figures: [small(gradient), exact(component), small(gradient * component)] };
+    }),
+    last: `${small(result / scale)} × ${exact(scale)} = ${small(result)}`,
+    lights: [{ name: "dS", row: 0 }],
+  }),
+};
 
 function explainTrained({ state }: LearningScene, row: number, col: number, moment: Moment | undefined): Explanation {
   const letters = Array.from(WORDS[state.task]);

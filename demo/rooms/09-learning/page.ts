@@ -3,7 +3,7 @@
 import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
-import { LearningRoom } from "./room.js";
+import { learningRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openLearningStore } from "./state.js";
 // After the frame, whose styles a room refines.
@@ -17,5 +17,5 @@ runRoom({
   read: readAnswers,
   // What is trained has an engine's answers of its own.
   computedFrom: ["factor"],
-  build: (scene, engine) => new LearningRoom({ store, engine, root: find("#room", HTMLElement), scene }),
+  build: (scene, engine) => learningRoom(store, engine, find("#room", HTMLElement), scene),
 });

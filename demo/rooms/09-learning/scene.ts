@@ -1,6 +1,7 @@
 // The gradients of one query's row in double precision: a loss that wants the output to be another key’s value, and its backward pass.
 
-import { at, fill, type Matrix, singleRows } from "../../src/model/matrix.js";
+import { at, fill, type Matrix, multiply, rowsOf, singleRows, transpose, unstack } from "../../src/model/matrix.js";
+import { softmax } from "../../src/model/softmax.js";
 import type { LearningState } from "./state.js";
 
 /** What the loss depends on. Biases are added to scores, so that the gradient in a bias is that in its score. */
@@ -37,36 +38,34 @@ export interface LearningScene extends Forward {
   /** Of dWeights, by weight: what the softmax takes off. */
   readonly mean: number;
   readonly dScores: readonly number[];
-  readonly dq: Matrix;
-  readonly dk: Matrix;
-  readonly dv: Matrix;
+  /** Weights, and gradients in weights, scores, values, keys and the query. */
+  readonly matrices: Readonly<Record<Part, Matrix>>;
 }
 
-const count = <T>(length: number, make: (index: number) => T): readonly T[] =>
-  Array.from({ length }, (_, i) => make(i));
+export type Part = "A" | "dA" | "dS" | "dV" | "dK" | "dQ";
+
 export const total = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-export const scaleOf = ({ factor }: LearningState): number => Math.fround(factor / Math.sqrt(WIDTH));
+/** "k1", "k2" and so on. */
+export const numbered = (name: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+const rowOf = (numbers: readonly number[]): Matrix => unstack(1, numbers.length, numbers);
 
-export function forward({ q, k, v, bias }: Inputs, scale: number): Forward {
-  const scores = count(
-    KEYS,
-    (key) => scale * total(count(WIDTH, (i) => at(q, 0, i) * at(k, key, i))) + at(bias, 0, key),
-  );
-  const most = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp(score - most));
-  const weights = powers.map((power) => power / total(powers));
-  const output = count(VALUE_WIDTH, (i) => total(weights.map((weight, key) => weight * at(v, key, i))));
+function forward({ q, k, v, bias }: Inputs, scale: number): Forward {
+  const products = multiply(q, transpose(k)).data;
+  const scores = Array.from(products, (product, key) => scale * product + at(bias, 0, key));
+  const weights = softmax(rowOf(scores));
+  const output = Array.from(multiply(weights, v).data);
   const loss = total(output.map((value, i) => (value - (TARGET[i] ?? 0)) ** 2)) / 2;
-  return { scores, weights, output, loss };
+  return { scores, weights: Array.from(weights.data), output, loss };
 }
 
 export function sceneOf(state: LearningState): LearningScene {
   const { q, k, v } = INPUTS;
-  const scale = scaleOf(state);
+  const scale = Math.fround(state.factor / Math.sqrt(WIDTH));
   const made = forward(INPUTS, scale);
   const dOutput = made.output.map((value, i) => value - (TARGET[i] ?? 0));
-  const dWeights = count(KEYS, (key) => total(dOutput.map((gradient, i) => gradient * at(v, key, i))));
+  const dWeights = rowsOf(v).map((value) => total(value.map((entry, i) => entry * (dOutput[i] ?? 0))));
   const mean = total(made.weights.map((weight, key) => weight * (dWeights[key] ?? 0)));
   const dScores = made.weights.map((weight, key) => weight * ((dWeights[key] ?? 0) - mean));
   return {
@@ -77,9 +76,14 @@ export function sceneOf(state: LearningState): LearningScene {
     dWeights,
     mean,
     dScores,
-    dq: fill(1, WIDTH, (_, i) => scale * total(dScores.map((gradient, key) => gradient * at(k, key, i)))),
-    dk: fill(KEYS, WIDTH, (key, i) => scale * (dScores[key] ?? 0) * at(q, 0, i)),
-    dv: fill(KEYS, VALUE_WIDTH, (key, i) => (made.weights[key] ?? 0) * (dOutput[i] ?? 0)),
+    matrices: {
+      A: rowOf(made.weights),
+      dA: rowOf(dWeights),
+      dS: rowOf(dScores),
+      dV: fill(KEYS, VALUE_WIDTH, (key, i) => (made.weights[key] ?? 0) * (dOutput[i] ?? 0)),
+      dK: fill(KEYS, WIDTH, (key, i) => scale * (dScores[key] ?? 0) * at(q, 0, i)),
+      dQ: fill(1, WIDTH, (_, i) => scale * total(dScores.map((gradient, key) => gradient * at(k, key, i)))),
+    },
   };
 }
 

@@ -6,104 +6,84 @@ import { h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { Training } from "../../src/ui/training.js";
-import type { LearningScene } from "./scene.js";
+import { numbered } from "./scene.js";
 import type { LearningState, LearningStore } from "./state.js";
 import { answerOf, LETTERS, TASKS, type Task, WORDS } from "./tasks.js";
 import { EVERY, learn, type Moment, STEPS } from "./training.js";
 import { lossView } from "./views.js";
 
-const PLACES = Array.from({ length: LETTERS }, (_, place) => String(place + 1));
+const PLACES = numbered("", LETTERS);
 
-export class TrainingPicture {
-  readonly #picture;
-  readonly #store: LearningStore;
+interface TrainingParts {
+  readonly store: LearningStore;
+  readonly engine: Engine;
+  readonly matrix: readonly HTMLElement[];
   /** Shows the matrix of a moment. */
-  readonly #look: () => void;
-  readonly #training: Training<Task, Moment>;
-  #scene: LearningScene;
-  readonly task = choice<Task>(
+  readonly look: () => void;
+}
+
+export function trainingPicture({ store, engine, matrix, look }: TrainingParts) {
+  const training = new Training<Task, Moment>({
+    engine,
+    every: EVERY,
+    steps: STEPS,
+    learn,
+    chosen: () => ({ kind: store.state.task, step: store.state.step }),
+    go: (step) => store.change({ step }),
+    viewOf: (moments, cursor) => lossView(store.state.task, moments, cursor),
+    changed: () => [draw()],
+  });
+  const task = choice<Task>(
     "Task",
     TASKS.map((value) => ({ value, text: value })),
-    (task) => this.#store.change({ task, guess: 0, step: this.#training.lastOf(task) }, "new"),
+    (task) => store.change({ task, guess: 0, step: training.lastOf(task) }, "new"),
   );
-  readonly #guess = choice<string>(
+  const guess = choice<string>(
     "Your guess: which letter will the first output look at?",
     PLACES.map((value) => ({ value, text: value })),
-    (place) => this.#store.change({ guess: Number(place) }, "new"),
+    (place) => store.change({ guess: Number(place) }, "new"),
   );
-  readonly #word = h("p", { class: "learning-word" });
+  const word = h("p", { class: "learning-word" });
+  const { element, say } = picture({
+    name: "training",
+    title: "What each output looks at",
+    body: [
+      h(
+        "div",
+        { class: "learning-stage" },
+        h("div", { class: "learning-matrix" }, ...matrix, training.slider.element),
+        h("div", { class: "learning-controls" }, guess.element, training.work.line()),
+        h("div", { class: "learning-side" }, word, training.chart),
+      ),
+    ],
+    data: () => ({ state: store.state, moments: training.moments }),
+  });
 
-  constructor(
-    { store, engine, scene }: { readonly store: LearningStore; readonly engine: Engine; readonly scene: LearningScene },
-    matrix: readonly HTMLElement[],
-    look: () => void,
-  ) {
-    this.#store = store;
-    this.#scene = scene;
-    this.#look = look;
-    const training = new Training<Task, Moment>({
-      engine,
-      every: EVERY,
-      steps: STEPS,
-      learn,
-      chosen: () => ({ kind: store.state.task, step: store.state.step }),
-      go: (step) => store.change({ step }),
-      viewOf: (moments, cursor) => lossView(this.#scene, moments, cursor),
-      changed: () => [this.#draw()],
-    });
-    this.#training = training;
-    this.#picture = picture({
-      name: "training",
-      title: "What each output looks at",
-      body: [
-        h(
-          "div",
-          { class: "learning-stage" },
-          h("div", { class: "learning-matrix" }, ...matrix, training.slider.element),
-          h("div", { class: "learning-controls" }, this.#guess.element, training.work.line()),
-          h("div", { class: "learning-side" }, this.#word, training.chart),
-        ),
-      ],
-      data: () => ({ state: store.state, moments: training.moments }),
-    });
-  }
-
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  /** The moment that is shown; undefined before any training. */
-  get moment(): Moment | undefined {
-    return this.#training.moment;
-  }
-
-  show(scene: LearningScene): void {
-    const { state } = scene;
-    const { work } = this.#training;
-    this.#scene = scene;
-    this.task.show(state.task);
-    for (const [index, place] of PLACES.entries()) this.#guess.label(place, WORDS[state.task][index] ?? "");
-    this.#guess.show(String(state.guess));
-    work.button.disabled = state.guess === 0 && state.step === 0 && !work.isRunning;
-    this.#draw();
-    this.#training.follow();
-  }
-
-  #draw(): void {
-    const { state } = this.#scene;
-    const { moment } = this;
-    this.#look();
-    this.#markGuess(state.guess);
-    this.#training.draw();
-    this.#word.replaceChildren(...wordOf(state.task, moment));
-    this.#picture.say(textOf(state, moment));
-  }
-
-  #markGuess(guess: number): void {
-    for (const cell of this.element.querySelectorAll('td[data-row="0"]')) {
-      cell.classList.toggle("guessed", cell.getAttribute("data-col") === String(guess - 1));
+  function draw(): void {
+    const { state } = store;
+    look();
+    for (const cell of element.querySelectorAll('td[data-row="0"]')) {
+      cell.classList.toggle("guessed", cell.getAttribute("data-col") === String(state.guess - 1));
     }
+    training.draw();
+    word.replaceChildren(...wordOf(state.task, training.moment));
+    say(textOf(state, training.moment));
   }
+
+  return {
+    element,
+    task: task.element,
+    /** The moment that is shown; undefined before any training. */
+    moment: () => training.moment,
+    show: (state: LearningState) => {
+      task.show(state.task);
+      for (const [index, place] of PLACES.entries()) guess.label(place, WORDS[state.task][index] ?? "");
+      guess.show(String(state.guess));
+      training.work.button.disabled = state.guess === 0 && state.step === 0 && !training.isRunning;
+      draw();
+      training.follow();
+    },
+  };
 }
 
 /** The word, and what the model makes of it: letters that are wrong are pale. */

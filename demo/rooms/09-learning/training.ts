@@ -1,6 +1,6 @@
 // Trains the model of a task, and hands over what it looks at on the way. The code is loaded when somebody trains.
 
-import type { Moment as AnyMoment, Run } from "../../src/ui/training.js";
+import { type Moment as AnyMoment, type Run, withLoss } from "../../src/ui/training.js";
 import { type Task, WORDS } from "./tasks.js";
 
 /** The same seed gives the same numbers. */
@@ -18,7 +18,6 @@ export interface Moment extends AnyMoment {
 
 export async function learn({ heed, kind: task, signal }: Run<Task>, seen: (moment: Moment) => void): Promise<void> {
   const { train } = await import("../../../examples/train/one-look.js");
-  let look: Omit<Moment, "loss"> | undefined;
   const { model } = await train({
     task,
     word: WORDS[task],
@@ -27,13 +26,7 @@ export async function learn({ heed, kind: task, signal }: Run<Task>, seen: (mome
     every: EVERY[task],
     engine: heed,
     signal,
-    onLook: (found) => {
-      look = found;
-    },
-    // The loss of a step is that of the model before it.
-    onStep: ({ step, loss }) => {
-      if (look?.step === step) seen({ ...look, loss });
-    },
+    ...withLoss<Omit<Moment, "loss">>(seen),
   });
   await model.dispose();
 }

@@ -7,7 +7,7 @@ import { h, svg } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { brokenOff } from "../../src/ui/long-work.js";
 import { exact, percent, small } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { type Branch, growBeam, WIDEST } from "./beam.js";
@@ -32,109 +32,102 @@ const FIRST: Tree = Array.from(RECORDED.bahdanau.date, (_, at) => [
   { date: RECORDED.bahdanau.date.slice(0, at + 1), probabilities: [], total: Number.NaN, isKept: true },
 ]);
 
-export class BeamPicture {
-  readonly #picture: Picture;
-  readonly #store: TranslationStore;
-  readonly #networks: Networks;
-  readonly #teller: Teller;
-  readonly #width = choice<string>(
+export function beamPicture(store: TranslationStore, networks: Networks, teller: Teller) {
+  let tree = FIRST;
+  let asked = "";
+  const width = choice<string>(
     "Branches that stay",
     Array.from({ length: WIDEST }, (_, at) => ({ value: `${at + 1}`, text: at === 0 ? "1: greedy" : `${at + 1}` })),
-    (beam) => this.#store.change({ beam: Number(beam) }, "new"),
+    (beam) => store.change({ beam: Number(beam) }, "new"),
   );
-  readonly #tree = h("div", { class: "beam", role: "radiogroup", "aria-label": "Go on from" });
-  #grown = FIRST;
-  #asked = "";
+  const board = h("div", { class: "beam", role: "radiogroup", "aria-label": "Go on from" });
+  const { element, say } = picture({
+    name: BEAM,
+    title: "Beam search",
+    body: [
+      h(
+        "p",
+        { class: "small-label" },
+        "Below each character: its probability in percent, after those that lead to it.",
+      ),
+      board,
+    ],
+    controls: [
+      width.element,
+      presets("Try", TRY, ({ name }) =>
+        store.change({ text: name, written: ANSWER, network: "bahdanau", beam: 2, begun: "" }, "new"),
+      ),
+    ],
+    data: () => tree,
+  });
 
-  constructor(store: TranslationStore, networks: Networks, teller: Teller) {
-    this.#store = store;
-    this.#networks = networks;
-    this.#teller = teller;
-    this.#picture = picture({
-      name: BEAM,
-      title: "Beam search",
-      body: [this.#tree],
-      controls: [
-        this.#width.element,
-        presets("Try", TRY, ({ name }) =>
-          store.change({ text: name, written: ANSWER, network: "bahdanau", beam: 2, begun: "" }, "new"),
-        ),
-      ],
-      data: () => this.#grown,
-    });
-  }
-
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  show(state: TranslationState): void {
+  function show(state: TranslationState): void {
     const { text, network, beam, begun } = state;
-    this.#width.show(String(beam));
-    const asked = [text, network, beam, begun].join();
-    if (asked === this.#asked) return;
-    this.#asked = asked;
+    width.show(String(beam));
+    const wanted = [text, network, beam, begun].join();
+    if (wanted === asked) return;
+    asked = wanted;
     if (beam === 0 && text === RECORDED.text) {
-      this.#grown = FIRST;
-      this.#draw("");
-      this.#picture.say(
+      tree = FIRST;
+      draw("");
+      say(
         "The decoder gives every character a probability and takes the likeliest. Choose how many beginnings stay at each step, and see what it passes over.",
       );
     } else if (text.trim() !== "") {
-      void this.#grow(asked, state);
+      void grow(wanted, state);
     }
   }
 
-  async #grow(asked: string, { text, network, beam, begun }: TranslationState): Promise<void> {
+  async function grow(wanted: string, { text, network, beam, begun }: TranslationState): Promise<void> {
     try {
-      const { follow } = await this.#networks.open(network);
-      const grow = (width: number): Promise<Tree> => growBeam((all) => follow(text, all), { width, begun });
-      const grown = await grow(Math.max(1, beam));
-      const greedy = beam > 1 ? await grow(1) : grown;
-      if (asked !== this.#asked) return;
-      this.#grown = grown;
-      this.#draw(begun);
-      this.#picture.say(textOf(grown, greedy, begun));
+      const { follow } = await networks.open(network);
+      const search = (width: number, begun: string): Promise<Tree> =>
+        growBeam((all) => follow(text, all), { width, begun });
+      const found = await search(Math.max(1, beam), begun);
+      const other = begun !== "" ? await search(Math.max(1, beam), "") : beam > 1 ? await search(1, "") : found;
+      if (wanted !== asked) return;
+      tree = found;
+      draw(begun);
+      say(textOf(found, other, begun));
       // Another node is under the pointer now.
-      this.#teller.leave();
+      teller.leave();
     } catch (error) {
-      if (asked === this.#asked) this.#picture.say(brokenOff(error));
+      if (wanted === asked) say(brokenOff(error));
     }
   }
 
-  #draw(begun: string): void {
-    const hadFocus = this.#tree.contains(document.activeElement);
-    const start = this.#node("", "↦", begun);
-    const nodes = this.#grown.flatMap((column, at) =>
+  function draw(begun: string): void {
+    const hadFocus = board.contains(document.activeElement);
+    const nodes = tree.flatMap((column, at) =>
       column.map((branch, place) => {
-        const node = this.#node(branch.date, branch.date.slice(-1), begun);
-        node.classList.toggle("dropped", !branch.isKept);
-        node.style.gridArea = `${place + 1} / ${at + 2}`;
+        const made = node(branch.date, branch.date.slice(-1), begun);
+        made.classList.toggle("dropped", !branch.isKept);
+        made.style.gridArea = `${place + 1} / ${at + 2}`;
         const chance = branch.probabilities.at(-1);
-        if (chance !== undefined) node.append(h("small", {}, `${Math.round(100 * chance)}`));
-        node.addEventListener("pointerenter", () => this.#teller.point({ name: BEAM, row: place, col: at }, false));
-        node.addEventListener("pointerleave", () => this.#teller.leave());
-        return node;
+        if (chance !== undefined) made.append(h("small", {}, `${Math.round(100 * chance)}`));
+        made.addEventListener("pointerenter", () => teller.point({ name: BEAM, row: place, col: at }, false));
+        made.addEventListener("pointerleave", () => teller.leave());
+        return made;
       }),
     );
-    this.#tree.replaceChildren(edgesOf(this.#grown), start, ...nodes);
-    if (hadFocus) this.#tree.querySelector<HTMLInputElement>("input:checked")?.focus();
+    board.replaceChildren(edgesOf(tree), node("", "↦", begun), ...nodes);
+    if (hadFocus) board.querySelector<HTMLInputElement>("input:checked")?.focus();
   }
 
   /** In a date that is chosen, each beginning is its column's first. */
-  #node(date: string, character: string, begun: string): HTMLElement {
+  function node(date: string, character: string, begun: string): HTMLElement {
     const name = date === "" ? "the start" : date;
     const input = h("input", { type: "radio", name: "beam-node", value: date, "aria-label": name });
     input.checked = date === begun;
     input.addEventListener("change", () => {
-      this.#store.change({ begun: date, beam: Math.max(1, this.#store.state.beam) }, "new");
-      if (date !== "") this.#teller.point({ name: BEAM, row: 0, col: date.length - 1 }, true);
+      store.change({ begun: date, beam: Math.max(1, store.state.beam) }, "new");
+      if (date !== "") teller.point({ name: BEAM, row: 0, col: date.length - 1 }, true);
     });
     return h("label", { class: "beam-node" }, input, h("span", {}, character));
   }
 
-  explain({ row, col }: Cell): Explanation | undefined {
-    const branch = this.#grown[col]?.[row];
+  function explain({ row, col }: Cell): Explanation | undefined {
+    const branch = tree[col]?.[row];
     if (branch === undefined || branch.probabilities.length === 0) return undefined;
     return {
       subject: `“${branch.date}”`,
@@ -146,6 +139,8 @@ export class BeamPicture {
       lights: [],
     };
   }
+
+  return { element, show, explain };
 }
 
 /** From each node's beginning to it: as thick as the character is likely. */
@@ -165,15 +160,22 @@ function edgesOf(tree: Tree): SVGElement {
   return svg("svg", size, ...edges);
 }
 
-function textOf(tree: Tree, greedy: Tree, begun: string): string {
-  const [best, other] = [tree, greedy].map((one) => one.at(-1)?.[0]);
-  if (best === undefined || other === undefined) return "";
+/** `other`: where greedy ends, or the same search without what the reader chose. */
+function textOf(tree: Tree, other: Tree, begun: string): string {
+  const [best, instead] = [tree, other].map((one) => one.at(-1)?.[0]);
+  if (best === undefined || instead === undefined) return "";
+  const isSame = instead.date === best.date;
   const found = `“${best.date}” has ${percent(best.total)} in all`;
-  if (begun !== "") return `From “${begun}” the decoder goes on: ${found}. Choose ↦ to begin anew.`;
-  if (tree === greedy) {
-    return `A beam of one is greedy: the likeliest character stays, and what is dropped never comes back. ${found}. Choose a node, and it goes on from there.`;
+  if (begun !== "") {
+    const chance = percent(tree[begun.length - 1]?.[0]?.probabilities.at(-1) ?? 0);
+    const free = isSame ? "as it does by itself" : `by itself it ends at “${instead.date}”, ${percent(instead.total)}`;
+    return `You wrote “${begun.slice(-1)}” there, which had ${chance}. From “${begun}” the decoder goes on: ${found}; ${free}. Choose ↦ to let it write alone.`;
   }
-  return other.date === best.date
-    ? `${found}, and greedy ends there too. Choose a node, and it goes on from there.`
-    : `${found}. Greedy ends at “${other.date}”, ${percent(other.total)}: it dropped the better branch too early. Choose a node, and it goes on from there.`;
+  const choose = "Press any character, even a dropped one: the decoder must write that, and goes on by itself.";
+  if (tree === other) {
+    return `A beam of one is greedy: the likeliest character stays, and what is dropped never comes back. ${found}. ${choose}`;
+  }
+  return isSame
+    ? `${found}, and greedy ends there too. ${choose}`
+    : `${found}. Greedy ends at “${instead.date}”, ${percent(instead.total)}: it dropped the better branch too early. ${choose}`;
 }

@@ -4,92 +4,75 @@ import type { Engine } from "../../src/engine/engine.js";
 import { h, svg } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { apart } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
 import type { Pair } from "./learn.js";
 import { KIND_NAMES, KINDS, type Kind } from "./training.js";
 
 /** Pixels: the highest bar, and the letters between both rows of bars. */
 const [HIGH, LETTERS] = [90, 26];
+const HEIGHT = 2 * (HIGH + 20) + LETTERS;
 const TEXT = "the 3rd of may 1997 before rain came over hills";
 
-type Reach = Readonly<Record<Kind, readonly number[]>>;
+/** `trained`: both networks, where they were trained here. */
+export function gradientsPicture({ opened }: Engine, trained: () => Pair | undefined): HTMLElement {
+  const drawing = svg("svg", { class: "reach", role: "img" });
+  let fresh: Pair | undefined;
+  let reach: Readonly<Record<Kind, readonly number[]>> | undefined;
 
-export class GradientsPicture {
-  readonly #picture: Picture;
-  readonly #svg = svg("svg", { class: "reach", role: "img", "aria-label": "No gradient was sent back yet." });
-  readonly #engine: Engine;
-  readonly #trained: () => Pair | undefined;
-  #fresh: Pair | undefined;
-  #reach: Reach | undefined;
-
-  /** `trained`: both networks, where they were trained here. */
-  constructor(engine: Engine, trained: () => Pair | undefined) {
-    this.#engine = engine;
-    this.#trained = trained;
-    const send = new LongWork({ name: "Send a gradient back", run: () => this.#send() });
-    this.#picture = picture({
-      name: "gradients",
-      title: "How far does a gradient travel?",
-      body: [send.line(), h("div", {}, this.#svg)],
-      data: () => ({ text: TEXT, reach: this.#reach }),
-    });
-    this.#picture.say(
-      "The last digit of the day should learn from “3rd”, far back. Without attention its gradient passes every state in between, and each takes its part. With attention every state is one step away.",
-    );
-    new ResizeObserver(() => this.#draw()).observe(this.#svg);
-  }
-
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  async #send(): Promise<string> {
-    const heed = await this.#engine.opened;
+  async function sendBack(): Promise<string> {
+    const heed = await opened;
     if (heed === undefined) return "The kernels did not start here.";
     const { freshPair, reachOf } = await import("./learn.js");
-    const trained = this.#trained();
-    this.#fresh ??= freshPair(heed);
-    this.#reach = await reachOf(trained ?? this.#fresh, TEXT);
-    this.#draw();
-    const [dot, none] = KINDS.map((kind) => apart(this.#reach?.[kind][4] ?? 0));
-    const which = trained === undefined ? "Before training" : "After training";
-    return `${which}, “3” gets ${dot} with attention, ${none} without.`;
+    const own = trained();
+    fresh ??= freshPair(heed);
+    const { dot, none } = await reachOf(own ?? fresh, TEXT);
+    reach = { dot, none };
+    draw();
+    const which = own === undefined ? "Before training" : "After training";
+    return `${which}, “3” gets ${apart(dot[4] ?? 0)} with attention, ${apart(none[4] ?? 0)} without.`;
   }
 
-  #draw(): void {
-    const [reach, width] = [this.#reach, this.#svg.clientWidth];
-    if (reach === undefined || width === 0) return;
+  function draw(): void {
+    const width = drawing.clientWidth;
+    if (width === 0) return;
     const cell = width / TEXT.length;
-    const height = 2 * (HIGH + 20) + LETTERS;
-    this.#svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const most = KINDS.map((kind) => Math.max(...reach[kind]));
-    this.#svg.setAttribute(
-      "aria-label",
-      KINDS.map(
-        (kind, row) =>
-          `${KIND_NAMES[kind]}: ${apart(reach[kind][0] ?? 0)} at the first character, ${apart(most[row] ?? 0)} at most`,
-      ).join("; "),
-    );
-    this.#svg.replaceChildren(
-      ...KINDS.flatMap((kind, row) => [
-        ...reach[kind].map((length, index) => {
-          const size = (HIGH * length) / (most[row] ?? 1);
-          const y = row === 0 ? 20 + HIGH - size : 20 + HIGH + LETTERS;
-          return svg("rect", {
-            class: kind,
-            x: (index + 0.1) * cell,
-            y,
-            width: 0.8 * cell,
-            height: Math.max(0.5, size),
-          });
-        }),
-        label(0, row === 0 ? 14 : height - 4, `${KIND_NAMES[kind]}: at most ${apart(most[row] ?? 0)}`, "start"),
-      ]),
+    const rows = KINDS.map((kind, row) => {
+      const lengths = reach?.[kind] ?? [];
+      const most = Math.max(0, ...lengths);
+      const bars = lengths.map((length, index) => {
+        const size = (HIGH * length) / most;
+        const y = row === 0 ? 20 + HIGH - size : 20 + HIGH + LETTERS;
+        const [x, height] = [(index + 0.1) * cell, Math.max(0.5, size)];
+        return svg("rect", { class: kind, x, y, width: 0.8 * cell, height });
+      });
+      const found = reach === undefined ? "nothing was sent back yet" : `at most ${apart(most)}`;
+      const name = label(0, row === 0 ? 14 : HEIGHT - 4, `${KIND_NAMES[kind]}: ${found}`, "start");
+      return {
+        drawn: [...bars, name],
+        said: `${KIND_NAMES[kind]}: ${apart(lengths[0] ?? 0)} at the first character, ${found}`,
+      };
+    });
+    drawing.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    drawing.setAttribute("aria-label", rows.map(({ said }) => said).join("; "));
+    drawing.replaceChildren(
+      ...rows.flatMap(({ drawn }) => drawn),
       ...Array.from(TEXT, (letter, index) => label((index + 0.5) * cell, HIGH + 38, letter, "middle")),
     );
   }
+
+  const { element, say } = picture({
+    name: "gradients",
+    title: "How far does a gradient travel?",
+    body: [new LongWork({ name: "Send a gradient back", run: sendBack }).line(), h("div", {}, drawing)],
+    data: () => ({ text: TEXT, reach }),
+  });
+  say(
+    "The last digit of the day should learn from “3rd”, far back. Without attention its gradient passes every state in between, and each takes its part. With attention every state is one step away.",
+  );
+  new ResizeObserver(draw).observe(drawing);
+  return element;
 }
 
 function label(x: number, y: number, words: string, anchor: string): SVGElement {
-  return svg("text", { x, y, "text-anchor": anchor }, document.createTextNode(words));
+  return svg("text", { x, y, "text-anchor": anchor }, words);
 }

@@ -3,9 +3,9 @@
 
 import type { Heed } from "heed";
 import { type Look, reach, rightOf, train, untrained } from "../../../examples/train/dates.js";
-import type { Run } from "../../src/ui/training.js";
+import { type Run, withLoss } from "../../src/ui/training.js";
 import { readable } from "./reading.js";
-import { EVERY, type Given, KINDS, type Kind, type Learnt, type Moment, STEPS } from "./training.js";
+import { EVERY, type Given, type Kind, type Learnt, type Moment, STEPS } from "./training.js";
 
 /** The same seed gives the same numbers. */
 const SEED = 1;
@@ -24,26 +24,9 @@ export async function trainPair(
   seen: (moment: Moment) => void,
   say: (text: string) => void,
 ): Promise<Pair> {
-  const run = (attention: Kind, looked: (look: Look & { readonly loss: number }) => void): Promise<Network> => {
-    let look: Look | undefined;
-    return train({
-      attention,
-      teacher: kind === "right",
-      text: readable(text),
-      seed: SEED,
-      steps: STEPS + 1,
-      every: EVERY,
-      engine: heed,
-      signal,
-      onLook: (found) => {
-        look = found;
-      },
-      // The loss of a step is that of the model before it.
-      onStep: ({ step, loss }) => {
-        if (look?.step === step) looked({ ...look, loss });
-      },
-    });
-  };
+  const given = { teacher: kind === "right", text: readable(text), seed: SEED, steps: STEPS + 1, every: EVERY };
+  const run = (attention: Kind, looked: (look: Look & { readonly loss: number }) => void): Promise<Network> =>
+    train({ attention, ...given, engine: heed, signal, ...withLoss<Look>(looked) });
   const others: Moment["other"][] = [];
   const none = await run("none", ({ step, date, loss }) => {
     others.push({ date, loss });
@@ -58,18 +41,16 @@ export async function trainPair(
 
 /** On dates that are new to both: what they get right of short texts, character by character, and of longer ones as a whole. */
 export async function examine(pair: Pair, lengths: readonly number[], signal: AbortSignal): Promise<Learnt> {
-  const learnt: Record<Kind, { characters: readonly number[]; dates: number[] }> = {
-    dot: { characters: [], dates: [] },
-    none: { characters: [], dates: [] },
-  };
-  for (const kind of KINDS) {
-    learnt[kind].characters = (await rightOf(pair[kind], { count: 128 })).characters;
+  const examined = async (kind: Kind) => {
+    const { characters } = await rightOf(pair[kind], { count: 128 });
+    const dates: number[] = [];
     for (const filler of lengths) {
       signal.throwIfAborted();
-      learnt[kind].dates.push((await rightOf(pair[kind], { count: 128, filler })).dates);
+      dates.push((await rightOf(pair[kind], { count: 128, filler })).dates);
     }
-  }
-  return learnt;
+    return { characters, dates };
+  };
+  return { dot: await examined("dot"), none: await examined("none") };
 }
 
 export async function reachOf(pair: Pair, text: string): Promise<Readonly<Record<Kind, readonly number[]>>> {

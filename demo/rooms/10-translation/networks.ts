@@ -1,51 +1,31 @@
 // Reads texts with both networks. Both are loaded when somebody types, or asks for more than what was recorded.
 
 import type { Engine } from "../../src/engine/engine.js";
+import { loadedOnce } from "../../src/model/loaded-once.js";
 import { NETWORKS, type Network, type Reading } from "./reading.js";
 import { RECORDED } from "./recorded.js";
 import type { Translator } from "./translator.js";
 
 export class Networks {
-  readonly #engine: Engine;
-  readonly #changed: () => void;
-  readonly #opened = new Map<Network, Promise<Translator>>();
-  /** What each read last. */
-  readonly #readings = new Map<Network, Reading>(NETWORKS.map((network) => [network, RECORDED[network]]));
-  /** The text that was asked for last: an answer to another one comes too late. */
-  #asked = RECORDED.text;
+  readonly open: (network: Network) => Promise<Translator>;
+  /** What each read last: the text before, until the one that was asked for is read. */
+  readonly readings: Record<Network, Reading> = { bahdanau: RECORDED.bahdanau, luong: RECORDED.luong };
   /** A text is being read. */
   isReading = false;
   /** What went wrong; empty as long as nothing did. */
   trouble = "";
+  readonly #changed: () => void;
+  /** The text that was asked for last: an answer to another one comes too late. */
+  #asked = RECORDED.text;
 
   /** `changed`: there is something new to show. */
-  constructor(engine: Engine, changed: () => void) {
-    this.#engine = engine;
+  constructor({ opened }: Engine, changed: () => void) {
     this.#changed = changed;
-  }
-
-  /** Of the text before, until the one that was asked for is read. */
-  reading(network: Network): Reading {
-    return this.#readings.get(network) ?? RECORDED[network];
-  }
-
-  /** Loads them, unless they are there. */
-  async open(network: Network): Promise<Translator> {
-    const opened = this.#opened.get(network) ?? this.#load(network);
-    this.#opened.set(network, opened);
-    try {
-      return await opened;
-    } catch (error) {
-      this.#opened.delete(network);
-      throw error;
-    }
-  }
-
-  async #load(network: Network): Promise<Translator> {
-    const engine = await this.#engine.opened;
-    if (engine === undefined) throw new Error("the kernels did not start here");
-    const { openTranslator } = await import("./translator.js");
-    return openTranslator(network, engine);
+    this.open = loadedOnce(async (network) => {
+      const [heed, { openTranslator }] = await Promise.all([opened, import("./translator.js")]);
+      if (heed === undefined) throw new Error("the kernels did not start here");
+      return openTranslator(network, heed);
+    });
   }
 
   /** With the one first that is looked at. */
@@ -61,7 +41,7 @@ export class Networks {
         if (this.#asked !== text) return;
         const reading = text === RECORDED.text ? RECORDED[network] : await translator.read(text);
         if (this.#asked !== text) return;
-        this.#readings.set(network, reading);
+        this.readings[network] = reading;
         if (network !== first) this.isReading = false;
         this.#changed();
       }

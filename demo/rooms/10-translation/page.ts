@@ -3,7 +3,7 @@
 import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
-import { TranslationRoom } from "./room.js";
+import { translationRoom } from "./room.js";
 import { openTranslationStore } from "./state.js";
 // After the frame, whose styles a room refines.
 import "../../style/translation.css";
@@ -16,5 +16,5 @@ runRoom({
   read: (_, answers) => readAnswers(answers),
   // Networks that were loaded have an engine's answers of their own.
   computedFrom: [],
-  build: (state, engine) => new TranslationRoom({ store, engine, root: find("#room", HTMLElement), state }),
+  build: (_, engine) => translationRoom(store, engine, find("#room", HTMLElement)),
 });

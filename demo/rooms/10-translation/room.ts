@@ -2,27 +2,28 @@
 
 import type { MatrixView } from "heed/viz";
 import type { Engine } from "../../src/engine/engine.js";
-import { at } from "../../src/model/matrix.js";
-import { agreement, agreementLine, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { bestOf } from "../../src/model/matrix.js";
+import { agreed, agreementLine } from "../../src/page/furnish.js";
+import type { Room } from "../../src/page/run-room.js";
 import { choice } from "../../src/ui/choice.js";
-import { calm, h } from "../../src/ui/dom.js";
+import { button, calm, h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
-import { BEAM, BeamPicture } from "./beam-picture.js";
+import { BEAM, beamPicture } from "./beam-picture.js";
 import type { TranslationAnswer } from "./calls.js";
 import { explain, explainLearnt } from "./explain.js";
-import { GradientsPicture } from "./gradients-picture.js";
+import { gradientsPicture } from "./gradients-picture.js";
 import { kindsOfModels } from "./kinds.js";
-import { Lines, saidOf } from "./lines.js";
+import { linesOf, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
 import { ANSWER, NAMES, NETWORKS, type Network, nothingRead, type Reading, readingOf } from "./reading.js";
 import { FAILS, RECORDED } from "./recorded.js";
 import { LONGEST, type TranslationState, type TranslationStore } from "./state.js";
-import { TrainingPicture } from "./training-picture.js";
-import { TwoScores } from "./two-scores.js";
+import { trainingPicture } from "./training-picture.js";
+import { twoScores } from "./two-scores.js";
 import { alignmentView, learntView } from "./views.js";
 
 const TRY = [
@@ -36,15 +37,37 @@ const WRITTEN = { written: ANSWER, begun: "" };
 /** Milliseconds for a character. */
 const PACE = 500;
 
-export class TranslationRoom {
-  readonly #store: TranslationStore;
-  readonly #networks: Networks;
-  readonly #lines: Lines;
-  readonly #matrices = new NamedMatrices([...NETWORKS, "own", "learnt"]);
-  readonly #training: TrainingPicture;
-  readonly #teller: Teller;
-  readonly #agreement = agreementLine();
-  readonly #field = h("input", {
+export function translationRoom(
+  store: TranslationStore,
+  engine: Engine,
+  root: HTMLElement,
+): Room<TranslationState, TranslationAnswer> {
+  let { state } = store;
+  let answer: TranslationAnswer | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const networks = new Networks(engine, draw);
+  const matrices = new NamedMatrices([...NETWORKS, "own", "learnt"]);
+  const teller = new Teller({
+    keeper: () => store,
+    first: () => spotOf(Math.max(0, state.written - 1)),
+    explain: (cell) => {
+      if (cell.name === BEAM) return beam.explain(cell);
+      const spot = matrices.find(cell);
+      if (spot === undefined) return undefined;
+      const { name, row, col } = spot;
+      return name === "learnt"
+        ? explainLearnt(training.now().learnt, row, col)
+        : explain(readingBy(name), { name, row, col });
+    },
+    light: (lights) => matrices.light(lights),
+  });
+  matrices.listen(teller);
+
+  const lines = linesOf((character, held) => {
+    say(said());
+    teller.point(spotOf(character), held);
+  });
+  const field = h("input", {
     type: "text",
     id: "date",
     maxlength: LONGEST,
@@ -52,175 +75,119 @@ export class TranslationRoom {
     autocapitalize: "off",
     spellcheck: "false",
   });
-  readonly #scores: TwoScores;
-  readonly #beam: BeamPicture;
-  readonly #network;
-  readonly #written;
-  readonly #picture;
-  readonly #play = h("button", { type: "button", class: "button" }, "Play");
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #state: TranslationState;
-  #answer: TranslationAnswer | undefined;
+  field.addEventListener("input", () => store.change({ ...WRITTEN, text: field.value }, "run"));
+  const network = choice<Network>("Network", NAMES, (network) => store.change({ network }, "new"));
+  const written = slider("Written", { least: 0, most: ANSWER, step: 1 }, (written) => {
+    stop();
+    store.change({ written });
+  });
+  const play = button("Play", () => (timer === undefined ? start() : stop()));
+  play.hidden = calm();
+  const { element, say } = picture({
+    name: "translation",
+    title: "What each character looks at",
+    body: [lines.element],
+    controls: [
+      h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), field),
+      presets("Try", TRY, ({ name }) => store.change({ ...WRITTEN, text: name }, "new")),
+    ],
+    more: [network.element, h("div", { class: "with-slider" }, written.element, play)],
+    data: () => ({ state, reading: readingBy() }),
+  });
+  const training = trainingPicture({
+    store,
+    engine,
+    alignment: matrices.of("own"),
+    learnt: matrices.of("learnt"),
+    look: (name) => {
+      matrices.show(viewOf, [name]);
+      teller.tell();
+    },
+  });
+  const scores = twoScores(networks, (network) => matrices.of(network));
+  const beam = beamPicture(store, networks, teller);
+  const gradients = gradientsPicture(engine, () => training.now().pair);
+  const agreement = agreementLine();
+  const pictures = [element, scores.element, beam.element, training.element, gradients, kindsOfModels()];
+  root.append(
+    h("div", { class: "with-readout" }, h("div", {}, ...pictures), teller.element),
+    h("div", { class: "room-foot" }, agreement),
+  );
 
-  constructor(given: {
-    readonly store: TranslationStore;
-    readonly engine: Engine;
-    readonly root: HTMLElement;
-    readonly state: TranslationState;
-  }) {
-    const { store, engine, root, state } = given;
-    this.#store = store;
-    this.#state = state;
-    this.#networks = new Networks(engine, () => this.#draw());
-    this.#lines = new Lines((character, held) => this.#point(character, held));
-    this.#teller = new Teller({
-      keeper: () => store,
-      first: () => this.#spotOf(this.#state.network, Math.max(0, this.#state.written - 1)),
-      explain: (cell) => {
-        if (cell.name === BEAM) return this.#beam.explain(cell);
-        const spot = this.#matrices.find(cell);
-        if (spot === undefined) return undefined;
-        const { name, row, col } = spot;
-        return name === "learnt"
-          ? explainLearnt(this.#training.learnt, row, col)
-          : explain(this.#reading(name), { name, row, col });
-      },
-      light: (lights) => this.#matrices.light(lights),
-    });
-    this.#matrices.listen(this.#teller);
-    this.#network = choice<Network>(
-      "Network",
-      NETWORKS.map((value) => ({ value, text: NAMES[value] })),
-      (network) => store.change({ network }, "new"),
-    );
-    this.#written = slider("Written", { least: 0, most: ANSWER, step: 1 }, (written) => {
-      this.#stop();
-      store.change({ written });
-    });
-    this.#field.addEventListener("input", () => store.change({ ...WRITTEN, text: this.#field.value }, "run"));
-    this.#play.addEventListener("click", () => (this.#timer === undefined ? this.#start() : this.#stop()));
-    this.#play.hidden = calm();
-    const [alignment, learnt] = [this.#matrices.of("own"), this.#matrices.of("learnt")];
-    this.#training = new TrainingPicture(given, { alignment, learnt }, (name) => this.#look(name));
-    this.#picture = this.#build();
-    this.#scores = new TwoScores(this.#networks, (network) => this.#matrices.of(network));
-    this.#beam = new BeamPicture(store, this.#networks, this.#teller);
-    const gradients = new GradientsPicture(engine, () => this.#training.pair);
-    const parts = [this.#picture, this.#scores, this.#beam, this.#training, gradients];
-    root.append(
-      h(
-        "div",
-        { class: "with-readout" },
-        h("div", {}, ...parts.map(({ element }) => element), kindsOfModels()),
-        this.#teller.element,
-      ),
-      h("div", { class: "room-foot" }, this.#agreement),
-    );
-  }
-
-  #build(): Picture {
-    return picture({
-      name: "translation",
-      title: "What each character looks at",
-      body: [this.#lines.element],
-      controls: [
-        h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), this.#field),
-        presets("Try", TRY, ({ name }) => this.#store.change({ ...WRITTEN, text: name }, "new")),
-      ],
-      more: [this.#network.element, h("div", { class: "with-slider" }, this.#written.element, this.#play)],
-      data: () => ({ state: this.#state, reading: this.#reading() }),
-    });
-  }
-
-  show(state: TranslationState, answer: TranslationAnswer | undefined): void {
-    const others = (all: TranslationState): string => JSON.stringify({ ...all, step: 0 });
-    const isStep = state !== this.#state && answer === this.#answer && others(state) === others(this.#state);
-    this.#state = state;
-    this.#answer = answer;
-    void this.#networks.read(state.text, state.network);
-    // Another step of the training changes no other picture.
-    if (isStep) this.#training.show();
-    else this.#draw();
-    this.#training.follow();
-  }
-
-  #draw(): void {
-    const { text, network, written } = this.#state;
-    const reading = this.#reading();
+  function draw(): void {
+    const { text, network: chosen, written: count } = state;
+    const reading = readingBy();
     // Setting the same text again would move the cursor.
-    if (this.#field.value !== text) this.#field.value = text;
-    this.#network.show(network);
-    this.#written.show(written, `${written} of ${ANSWER}`);
-    this.#lines.show(reading, written);
-    this.#lines.element.ariaBusy = this.#networks.isReading ? "true" : null;
-    this.#scores.show(reading);
-    this.#beam.show(this.#state);
-    this.#matrices.show((name) => this.#view(name), NETWORKS);
-    this.#training.show();
-    this.#teller.tell();
-    this.#picture.say(this.#said(reading));
-    this.#agreement.textContent = agreementOf(this.#answer);
+    if (field.value !== text) field.value = text;
+    network.show(chosen);
+    written.show(count, `${count} of ${ANSWER}`);
+    lines.show(reading, count);
+    lines.element.ariaBusy = networks.isReading ? "true" : null;
+    scores.show(reading);
+    beam.show(state);
+    matrices.show(viewOf, NETWORKS);
+    training.show();
+    teller.tell();
+    say(said());
+    agreement.textContent = agreed("Attention weights shown first", answer?.difference);
   }
 
-  #look(name: "own" | "learnt"): void {
-    this.#matrices.show((one) => this.#view(one), [name]);
-    this.#teller.tell();
-  }
-
-  #view(name: Network | "own" | "learnt"): MatrixView {
-    return name === "learnt" ? learntView(this.#training.learnt) : alignmentView(name, this.#reading(name));
+  function viewOf(name: Network | "own" | "learnt"): MatrixView {
+    return name === "learnt" ? learntView(training.now().learnt) : alignmentView(name, readingBy(name));
   }
 
   /** What the kernel found of the recorded scores goes with them. */
-  #reading(network: Network | "own" = this.#state.network): Reading {
+  function readingBy(network: Network | "own" = state.network): Reading {
     if (network === "own") {
-      const { moment } = this.#training;
+      const moment = training.moment();
       return moment === undefined
-        ? nothingRead(this.#state.text || RECORDED.text)
+        ? nothingRead(state.text || RECORDED.text)
         : readingOf(moment.text, moment.date, moment.scores, moment.alignment);
     }
-    const reading = this.#networks.reading(network);
-    const kernel = this.#answer?.weights.get(network);
+    const reading = networks.readings[network];
+    const kernel = answer?.weights.get(network);
     return reading === RECORDED[network] && kernel !== undefined ? { ...reading, kernel } : reading;
   }
 
-  #said(reading: Reading): string {
-    const { chosen } = this.#lines;
-    if (this.#networks.trouble !== "") return this.#networks.trouble;
-    if (this.#state.text.trim() === "") return "Nothing to read yet.";
-    if (this.#state.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
-    if (chosen >= 0) return `${saidOf(reading, chosen)}.`;
+  function said(): string {
+    const chosen = lines.chosen();
+    if (networks.trouble !== "") return networks.trouble;
+    if (state.text.trim() === "") return "Nothing to read yet.";
+    if (state.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
+    if (chosen >= 0) return `${saidOf(readingBy(), chosen)}.`;
     return "The thicker a line, the larger the attention weight. Each ends at a state of the encoder, which has read as far as there. Point at a character of the date to see its own.";
   }
 
-  #spotOf(name: Network, row: number): { readonly name: Network; readonly row: number; readonly col: number } {
-    const { weights } = this.#reading(name);
-    const found = Array.from({ length: weights.cols }, (_, col) => at(weights, row, col));
-    return { name, row, col: found.indexOf(Math.max(...found)) };
+  /** The largest weight of a character of the date. */
+  function spotOf(row: number) {
+    return { name: state.network, row, col: bestOf(readingBy().weights, row) };
   }
 
-  #point(character: number, held: boolean): void {
-    this.#picture.say(this.#said(this.#reading()));
-    this.#teller.point(this.#spotOf(this.#state.network, character), held);
-  }
-
-  #start(): void {
-    if (this.#state.written === ANSWER) this.#store.change({ written: 0 }, "run");
-    this.#play.textContent = "Stop";
-    this.#timer = setInterval(() => {
-      this.#store.change({ written: this.#state.written + 1 }, "run");
-      if (this.#state.written === ANSWER) this.#stop();
+  function start(): void {
+    if (state.written === ANSWER) store.change({ written: 0 }, "run");
+    play.textContent = "Stop";
+    timer = setInterval(() => {
+      store.change({ written: state.written + 1 }, "run");
+      if (state.written === ANSWER) stop();
     }, PACE);
   }
 
-  #stop(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#play.textContent = "Play";
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+    play.textContent = "Play";
   }
-}
 
-function agreementOf(answer: TranslationAnswer | undefined): string {
-  if (answer === undefined) return OWN_ARITHMETIC;
-  return `Weights come from the kernel. Those shown first and the arithmetic by hand ${agreement(answer.difference)}.`;
+  return {
+    show: (next, answered) => {
+      const others = (all: TranslationState): string => JSON.stringify({ ...all, step: 0 });
+      const isStep = next !== state && answered === answer && others(next) === others(state);
+      [state, answer] = [next, answered];
+      void networks.read(state.text, state.network);
+      // Another step of the training changes no other picture.
+      if (isStep) training.show();
+      else draw();
+      training.follow();
+    },
+  };
 }

@@ -5,135 +5,107 @@ import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { percent } from "../../src/ui/numbers.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Training } from "../../src/ui/training.js";
 import type { Pair } from "./learn.js";
 import { RECORDED } from "./recorded.js";
 import type { TranslationStore } from "./state.js";
-import {
-  EVERY,
-  GIVEN,
-  type Given,
-  KIND_NAMES,
-  KINDS,
-  type Kind,
-  LENGTHS,
-  type Learnt,
-  type Moment,
-  STEPS,
-} from "./training.js";
+import { EVERY, type Given, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment, STEPS } from "./training.js";
 
-export class TrainingPicture {
-  readonly #picture: Picture;
-  readonly #training: Training<Given, Moment>;
-  readonly #given = choice<Given>(
-    "The decoder is given",
-    GIVEN.map((value) => ({ value, text: NAMES[value] })),
-    (given) => this.#store.change({ given, step: this.#training.lastOf(given) }, "new"),
-  );
-  readonly #store: TranslationStore;
-  readonly #answers = h("p", { class: "answers" });
-  readonly #lengths = new HeedChart();
-  readonly #look: (name: "own" | "learnt") => void;
-  readonly #learnt = new Map<Given, Learnt>();
-  readonly #pairs = new Map<Given, Pair>();
-  #cursor = 0;
-
-  constructor(
-    { store, engine }: { readonly store: TranslationStore; readonly engine: Engine },
-    matrices: { readonly alignment: readonly HTMLElement[]; readonly learnt: readonly HTMLElement[] },
-    look: (name: "own" | "learnt") => void,
-  ) {
-    this.#store = store;
-    this.#look = look;
-    this.#training = new Training<Given, Moment>({
-      engine,
-      every: { right: EVERY, own: EVERY },
-      steps: { right: STEPS, own: STEPS },
-      learn: async (run, seen, say) => {
-        const { trainPair } = await import("./learn.js");
-        this.#learnt.delete(run.kind);
-        const text = store.state.text.trim() || RECORDED.text;
-        this.#pairs.set(run.kind, await trainPair({ ...run, text }, seen, say));
-      },
-      after: async (signal) => {
-        const { examine } = await import("./learn.js");
-        const { given } = store.state;
-        if (this.pair !== undefined) this.#learnt.set(given, await examine(this.pair, LENGTHS, signal));
-      },
-      chosen: () => ({ kind: store.state.given, step: store.state.step }),
-      go: (step) => store.change({ step }),
-      viewOf: (moments, cursor) => lossView(moments, cursor, this.#training.momentsOf(OTHER[store.state.given])),
-      changed: () => this.showing(),
-    });
-    this.#lengths.choose = (cursor) => {
-      this.#cursor = cursor;
-      this.#lengths.show(lengthView(this.learnt, cursor));
-    };
-    const training = this.#training;
-    this.#picture = picture({
-      name: "training",
-      title: "Train it here, with attention and without",
-      body: [
-        training.work.line(this.#given.element),
-        h(
-          "div",
-          { class: "learning-both" },
-          h("div", {}, this.#answers, ...matrices.alignment, training.slider.element),
-          h("div", {}, training.chart),
-          h("div", {}, h("h3", {}, "Right, character by character"), ...matrices.learnt),
-          h("div", {}, h("h3", {}, "Whole dates right, against length"), this.#lengths),
-        ),
-      ],
-      data: () => ({ moments: training.moments, learnt: this.learnt }),
-    });
-  }
-
-  get element(): HTMLElement {
-    return this.#picture.element;
-  }
-
-  get moment(): Moment | undefined {
-    return this.#training.moment;
-  }
-
-  get learnt(): Learnt | undefined {
-    return this.#learnt.get(this.#store.state.given);
-  }
-
-  /** Both networks, once they are trained. */
-  get pair(): Pair | undefined {
-    return this.#pairs.get(this.#store.state.given);
-  }
-
-  follow(): void {
-    this.#training.follow();
-  }
-
-  /** At once, but for what a training shows piece by piece. */
-  show(): void {
-    if (!this.#training.isRunning) atOnce(this.showing());
-  }
-
-  *showing(): Iterable<unknown> {
-    const { moment } = this;
-    this.#given.show(this.#store.state.given);
-    this.#training.draw();
-    this.#answers.replaceChildren(
-      ...KINDS.map((kind) => {
-        const date = kind === "dot" ? moment?.date : moment?.other.date;
-        return h("span", {}, `${KIND_NAMES[kind]} `, h("output", {}, date ?? "?".repeat(10)));
-      }),
-    );
-    yield this.#look("own");
-    yield this.#look("learnt");
-    this.#lengths.show(lengthView(this.learnt, this.#cursor));
-    yield this.#picture.say(textOf(this.learnt, this.#store.state.given));
-  }
+interface TrainingParts {
+  readonly store: TranslationStore;
+  readonly engine: Engine;
+  readonly alignment: readonly HTMLElement[];
+  readonly learnt: readonly HTMLElement[];
+  /** Shows what is new in a grid. */
+  readonly look: (name: "own" | "learnt") => void;
 }
 
-const NAMES = { right: "the right characters so far", own: "its own" } as const satisfies Record<Given, string>;
+/** What there is of a training: both networks, and what they get right. */
+interface Trained {
+  readonly pair: Pair;
+  readonly learnt?: Learnt;
+}
+
+export function trainingPicture({ store, engine, alignment, learnt: right, look }: TrainingParts) {
+  const trained = new Map<Given, Trained>();
+  let cursor = 0;
+  const now = (): Partial<Trained> => trained.get(store.state.given) ?? {};
+  const training: Training<Given, Moment> = new Training({
+    engine,
+    every: { right: EVERY, own: EVERY },
+    steps: { right: STEPS, own: STEPS },
+    learn: async (run, seen, say) => {
+      const { trainPair } = await import("./learn.js");
+      trained.delete(run.kind);
+      const text = store.state.text.trim() || RECORDED.text;
+      trained.set(run.kind, { pair: await trainPair({ ...run, text }, seen, say) });
+    },
+    after: async (signal) => {
+      const { examine } = await import("./learn.js");
+      const { given } = store.state;
+      const { pair } = now();
+      if (pair !== undefined) trained.set(given, { pair, learnt: await examine(pair, LENGTHS, signal) });
+    },
+    chosen: () => ({ kind: store.state.given, step: store.state.step }),
+    go: (step) => store.change({ step }),
+    viewOf: (moments, cursor) => lossView(moments, cursor, training.momentsOf(OTHER[store.state.given])),
+    changed: () => showing(),
+  });
+  const given = choice<Given>("The decoder is given", NAMES, (given) =>
+    store.change({ given, step: training.lastOf(given) }, "new"),
+  );
+  const answers = h("p", { class: "answers" });
+  const lengths = new HeedChart();
+  lengths.choose = (chosen) => {
+    cursor = chosen;
+    lengths.show(lengthView(now().learnt, cursor));
+  };
+  const { element, say } = picture({
+    name: "training",
+    title: "Train it here, with attention and without",
+    body: [
+      training.work.line(given.element),
+      h(
+        "div",
+        { class: "learning-both" },
+        h("div", {}, answers, ...alignment, training.slider.element),
+        h("div", {}, training.chart),
+        h("div", {}, h("h3", {}, "Right, character by character"), ...right),
+        h("div", {}, h("h3", {}, "Whole dates right, against length"), lengths),
+      ),
+    ],
+    data: () => ({ moments: training.moments, learnt: now().learnt }),
+  });
+
+  function* showing(): Iterable<unknown> {
+    const { moment } = training;
+    given.show(store.state.given);
+    training.draw();
+    const dates = { dot: moment?.date, none: moment?.other.date };
+    answers.replaceChildren(
+      ...KINDS.map((kind) => h("span", {}, `${KIND_NAMES[kind]} `, h("output", {}, dates[kind] ?? "?".repeat(10)))),
+    );
+    yield look("own");
+    yield look("learnt");
+    lengths.show(lengthView(now().learnt, cursor));
+    yield say(textOf(now().learnt, store.state.given));
+  }
+
+  return {
+    element,
+    now,
+    moment: () => training.moment,
+    follow: () => training.follow(),
+    /** At once, but for what a training shows piece by piece. */
+    show: () => {
+      if (!training.isRunning) atOnce(showing());
+    },
+  };
+}
+
+const NAMES: Readonly<Record<Given, string>> = { right: "the right characters so far", own: "its own" };
 const OTHER = { right: "own", own: "right" } as const satisfies Record<Given, Given>;
 
 function textOf(learnt: Learnt | undefined, given: Given): string {
@@ -154,8 +126,8 @@ function textOf(learnt: Learnt | undefined, given: Given): string {
 function lossView(moments: readonly Moment[], cursor: number, others: readonly Moment[]): ChartView {
   const values = Array.from({ length: STEPS / EVERY + 1 }, (_, index) => index * EVERY);
   const series = [
-    { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: "share" },
-    { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: "key" },
+    { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
+    { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
     { name: "given the other way", values: others.map(({ loss }) => loss), tone: "soft", dashed: true },
   ] as const;
   return {
@@ -167,17 +139,16 @@ function lossView(moments: readonly Moment[], cursor: number, others: readonly M
   };
 }
 
-const TONES = { dot: "share", none: "key" } as const satisfies Record<Kind, string>;
+const TONES = { dot: "share", none: "key" } as const;
 
 function lengthView(learnt: Learnt | undefined, cursor: number): ChartView {
   return {
     label: "Whole dates right, against the words before the date and after it",
     x: { name: "words before and after", values: LENGTHS, log: false },
     y: { name: "right", most: 1 },
-    series:
-      learnt === undefined
-        ? []
-        : KINDS.map((kind) => ({ name: KIND_NAMES[kind], values: learnt[kind].dates, tone: TONES[kind] })),
+    series: KINDS.flatMap((kind) =>
+      learnt ? [{ name: KIND_NAMES[kind], values: learnt[kind].dates, tone: TONES[kind] }] : [],
+    ),
     cursor,
   };
 }

@@ -25,11 +25,7 @@ export interface Moment extends AnyMoment {
   readonly other: { readonly date: string; readonly loss: number };
 }
 
-export interface Examined {
-  /** The share that is right of each character of a date, after right ones. */
-  readonly characters: readonly number[];
-  /** The share of whole dates that is right, for each length. */
-  readonly dates: readonly number[];
-}
-
-export type Learnt = Readonly<Record<Kind, Examined>>;
+/** The accuracy of each character of a date, after right ones, and of whole dates, for each length. */
+export type Learnt = Readonly<
+  Record<Kind, { readonly characters: readonly number[]; readonly dates: readonly number[] }>
+>;

@@ -10,7 +10,7 @@ export interface Translator {
   readonly read: (text: string) => Promise<Reading>;
   /** The probability of each character after each of these beginnings of the text's date. */
   readonly follow: (text: string, beginnings: readonly string[]) => Promise<readonly (readonly Following[])[]>;
-  /** The share of `count` dates that it writes right: others with each seed, and none that it was trained on. */
+  /** Of `count` dates, others with each seed and none that it was trained on. */
   readonly accuracy: (seed: number, count: number) => Promise<number>;
 }
 

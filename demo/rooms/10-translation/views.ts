@@ -23,7 +23,7 @@ export function learntView(learnt: Learnt | undefined): MatrixView {
   return {
     name: "learnt",
     title: "Right",
-    about: "the share of each character that is right",
+    about: "how often each character is right",
     matrix: fill(KINDS.length, ANSWER, (row, col) => learnt?.[KINDS[row] ?? "dot"].characters[col] ?? 0),
     rowLabels: KINDS.map((kind) => KIND_NAMES[kind]),
     colLabels: Array.from("yyyy-mm-dd"),

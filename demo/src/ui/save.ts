@@ -23,13 +23,15 @@ export async function savePng(name: string, picture: HTMLElement): Promise<void>
   saveBlob(`${name}.png`, blob);
 }
 
-/** Infinity and NaN, which JSON lacks, become words. */
+/** Infinity and NaN, which JSON lacks, become words, and typed arrays lists. */
 export function saveJson(name: string, data: unknown): void {
-  const text = JSON.stringify(
-    data,
-    (_key, value: unknown) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value),
-    1,
-  );
+  const plain = (_key: string, value: unknown): unknown =>
+    ArrayBuffer.isView(value)
+      ? Array.from(value as Float64Array)
+      : typeof value === "number" && !Number.isFinite(value)
+        ? String(value)
+        : value;
+  const text = JSON.stringify(data, plain, 1);
   saveBlob(`${name}.json`, new Blob([`${text}\n`], { type: "application/json" }));
 }
 

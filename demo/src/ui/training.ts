@@ -21,6 +21,19 @@ export interface Run<Kind extends string> {
   readonly signal: AbortSignal;
 }
 
+/** For a training that looks before a step: hands over each look with the loss of its step, which is that of the model before it. */
+export function withLoss<Look extends { readonly step: number }>(seen: (look: Look & Moment) => void) {
+  let last: Look | undefined;
+  return {
+    onLook: (look: Look) => {
+      last = look;
+    },
+    onStep: ({ step, loss }: Moment) => {
+      if (last?.step === step) seen({ ...last, loss });
+    },
+  };
+}
+
 export interface Course<Kind extends string, Seen extends Moment> {
   readonly engine: Engine;
   /** Steps between two moments, and how many are trained before the last of them. */

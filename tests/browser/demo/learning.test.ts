@@ -51,10 +51,10 @@ const PARTS = [
 
 describe.each(FACTORS)("with scores times %d", (factor) => {
   test("the gradients are the slopes of the loss", () => {
-    const { dScores, dv, dk, dq } = sceneOf(stateOf(factor));
-    const own = { bias: dScores, v: Array.from(dv.data), k: Array.from(dk.data), q: Array.from(dq.data) };
-    for (const [, name] of PARTS) {
-      const gaps = differences(factor, name).map((slope, index) => Math.abs(slope - (own[name][index] ?? Number.NaN)));
+    const { matrices } = sceneOf(stateOf(factor));
+    for (const [part, name] of PARTS) {
+      const { data } = matrices[part];
+      const gaps = differences(factor, name).map((slope, index) => Math.abs(slope - (data[index] ?? Number.NaN)));
       expect(Math.max(...gaps)).toBeLessThan(boundOf(factor));
     }
   });

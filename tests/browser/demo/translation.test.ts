@@ -9,6 +9,7 @@ import { describe, expect, test } from "vitest";
 import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/recorded.js";
 import { following, restore, train } from "../../../examples/train/dates.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
+import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";
 import { cell, kernelAnswered, longestParagraph, readMatrix, readTold, reload, stopsBefore } from "./page.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 import { weightOf } from "./weight.js";
@@ -291,13 +292,32 @@ describe("a beam", () => {
     await expect.poll(() => saidOfBeam(page)).toContain("2010-03-01");
   });
 
-  test("goes on from a node that is chosen", async () => {
+  test("tells of a node the probabilities of its characters, which multiply to its own", async () => {
+    const page = await open("translation.html#beam=3&t=the+21st+march+2010");
+    await kernelAnswered(page);
+    const ends = (await beamOf("the 21st march 2010", 3)).at(-1) ?? new Map();
+    for (const [date, { log, last }] of ends) {
+      await page.locator(`.beam input[value="${date}"]`).hover();
+      await expect.poll(async () => (await readTold(page)).subject).toBe(`“${date}”`);
+      const { terms, result } = await readTold(page);
+      expect(terms).toHaveLength(10);
+      expect(Math.abs((terms.at(-1)?.[0] ?? Number.NaN) - last)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+      // Each factor is one at most, and rounded to four decimals.
+      const product = terms.reduce((all, [probability = Number.NaN]) => all * probability, 1);
+      expect(Math.abs(product - result)).toBeLessThanOrEqual((terms.length + 1) * HALF_OF_FOUR_DECIMALS);
+      expect(Math.abs(Math.exp(log) - result)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+    }
+  });
+
+  test("goes on from a node that is chosen, and says what that cost", async () => {
     const page = await open("translation.html");
     await page.getByRole("radio", { name: "1: greedy" }).check();
     await expect.poll(async () => (await nodes(page)).length).toBe(5 * 10);
     const other = (await nodes(page)).find(({ date, isKept }) => date.length === 7 && !isKept)?.date ?? "";
     await page.locator(".beam").getByRole("radio", { name: other, exact: true }).check();
     await expect.poll(() => saidOfBeam(page)).toContain(`From “${other}” the decoder goes on`);
+    const [[free, { log }] = ["", { log: Number.NaN }]] = (await beamOf(RECORDED.text.toLowerCase(), 1)).at(-1) ?? [];
+    expect(await saidOfBeam(page)).toContain(`by itself it ends at “${free}”, ${formatShare(Math.exp(log))}`);
     expect(
       (await nodes(page))
         .filter(({ isKept }) => isKept)
