@@ -3,7 +3,7 @@
 import { at, columns, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { exact, small, timesTold } from "../../src/ui/numbers.js";
 import type { Scene } from "./spots.js";
 
 /** Of a query and a key. */
@@ -47,11 +47,14 @@ function bilinear({ walk, head }: Scene, row: number, col: number): number {
 export function explainScaled(scene: Scene, row: number, col: number): Explanation {
   const { walk, head, state } = scene;
   const [score, result] = [at(head.scores, row, col), at(head.scaled, row, col)];
-  const why = state.scale === "root" ? `1/√${walk.headWidth} = ${exact(walk.scale)}` : `the scale ${exact(walk.scale)}`;
+  const why =
+    state.scale === "root"
+      ? `1/√${walk.headWidth}, which is ${exact(walk.scale, 6)}`
+      : `the scale ${exact(walk.scale, 6)}`;
   return {
     subject: plain(scene, "scaled S", row, col).subject,
     sentence: `The score times ${why}.`,
-    last: `${exact(score)} × ${exact(walk.scale)} = ${exact(result)}`,
+    last: timesTold(score, walk.scale, result),
     result,
     lights: ["S", "Z"].map((name) => ({ name, row, col })),
   };

@@ -5,13 +5,13 @@ import { rowsOf } from "../../src/model/matrix.js";
 import { NOTHING_EDITED, type State } from "../../src/model/state.js";
 import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { worded } from "../../src/ui/orientation.js";
-import { type Picture, picture } from "../../src/ui/picture.js";
+import { legend, type Picture, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { afterEdit, type Edit } from "./edits.js";
@@ -84,7 +84,10 @@ export class MatrixWalk {
     this.#picture = picture({
       name: "walk",
       title: "From words to outputs",
-      body: [this.#board.element],
+      body: [
+        this.#board.element,
+        legend({ query: "above 0", below: "below 0, the darker the larger", share: "attention weights" }),
+      ],
       controls: [this.#heads.element, this.#later, this.#restore],
       more: this.#options.more,
       aside: this.#formula,
@@ -123,7 +126,7 @@ export class MatrixWalk {
       if (this.#at !== undefined && this.#at !== at) this.#board.goTo(at);
       this.#at = at;
     });
-    this.#agreement.textContent = agreementOf(answer);
+    this.#agreement.textContent = agreed("Weights and outputs", answer?.difference);
     this.#teller.tell();
   }
 
@@ -182,9 +185,4 @@ function stateAt(place: Place | undefined): Partial<State> {
 
 function isEdited({ edited, numbers, text }: State): boolean {
   return edited.q !== null || edited.k !== null || edited.v !== null || (numbers !== null && text !== "");
-}
-
-function agreementOf(answer: KernelAnswer | undefined): string {
-  if (answer === undefined) return OWN_ARITHMETIC;
-  return `Weights and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.difference)}.`;
 }

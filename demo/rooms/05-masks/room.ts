@@ -3,14 +3,14 @@
 import type { Engine } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { at, bestOf, rowsOf } from "../../src/model/matrix.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { calm, h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { toldAsShown } from "../../src/ui/orientation.js";
-import { drawer, picture } from "../../src/ui/picture.js";
+import { drawer, inColours, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { MaskAnswer } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
@@ -41,6 +41,7 @@ export class MaskRoom {
     explain: (cell) => this.#explain(cell),
     light: (lights) => this.#light(lights),
   });
+  readonly #colours = h("p", { class: "small-label" });
   readonly #withSums = h("div", { class: "with-sums" }, ...this.#matrices.of(...MATRICES));
   readonly #board = new Board({
     steps: ["no mask", "masked"],
@@ -77,6 +78,7 @@ export class MaskRoom {
             {},
             this.#mask,
             h("p", { class: "small-label" }, "Click or drag to hide pairs; Space on the keyboard."),
+            this.#colours,
           ),
         ),
       ],
@@ -112,6 +114,8 @@ export class MaskRoom {
       painted: (row, col) => state.painted.includes(row * state.keys + col),
       tile: state.tile,
     };
+    const tiles = `tiles of ${state.tile} × ${state.tile}, each computed or skipped`;
+    this.#colours.replaceChildren(...inColours({ share: "seen", below: "hidden by hand", line: tiles }));
     this.#mask.show(this.#isTurned ? turnedMask(mask) : mask);
     this.#withSums.classList.toggle("by-columns", this.#isTurned);
     for (const matrix of this.#matrices.of("sum")) matrix.classList.toggle("rows-shared", !this.#isTurned);
@@ -187,7 +191,9 @@ function viewsOf({ state, shares, seen, sums }: MaskScene, answer: MaskAnswer | 
 }
 
 function agreementOf({ state }: MaskScene, answer: MaskAnswer | undefined): string {
-  if (answer === undefined) return OWN_ARITHMETIC;
-  const rounded = state.hiding === "minus" ? " In single precision −10000 swallows most decimals of a score." : "";
-  return `Weights come from the kernel; kernel and worked arithmetic ${agreement(answer.difference)}.${rounded}`;
+  const rounded =
+    answer !== undefined && state.hiding === "minus"
+      ? " In single precision −10000 swallows most decimals of a score."
+      : "";
+  return agreed("Weights", answer?.difference) + rounded;
 }

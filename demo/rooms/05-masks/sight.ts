@@ -1,11 +1,11 @@
 // What a query sees: its words in two columns, its weights as curves and bars. On the way from no mask to the mask, each rule takes its
-// keys, one rule after the other. Pure.
+// keys, one rule after the other, and the rest share out what those had. Pure.
 
 import { at, type Matrix } from "../../src/model/matrix.js";
 import { type Draw, during, mix, type Shape } from "../../src/ui/board.js";
 import { percent } from "../../src/ui/numbers.js";
 import { offsetOf, verdictsOn } from "./rules.js";
-import type { MaskScene } from "./scene.js";
+import { type MaskScene, sumOf } from "./scene.js";
 import { keyWord, queryWord } from "./words.js";
 
 const [LINE, TOP, INDEX] = [27, 24, 30];
@@ -14,16 +14,20 @@ const LEAST = 0.02;
 
 /** `shares`: the weights under the mask, the kernel's where it runs. */
 export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw {
-  const { state, plain } = scene;
+  const { state } = scene;
   const { queries, keys } = state;
   const offset = offsetOf(state);
   const yOf = (place: number): number => TOP + (place + 0.5) * LINE;
   const queryY = (row: number): number => yOf(row + Math.max(0, offset));
   const keyY = (key: number): number => yOf(key + Math.max(0, -offset));
   const height = TOP + LINE * Math.max(queries + Math.max(0, offset), keys + Math.max(0, -offset)) + 4;
+  const taken = takenBy(scene);
   return (place, width) => {
-    const weight = (row: number, key: number): number =>
-      mix(at(plain, row, key), at(shares, row, key), during(place, 0, 1));
+    const gone = (row: number, key: number): number => {
+      const { rule, of } = taken(row, key);
+      return rule < 0 ? 0 : during(place, rule / of, (rule + 1) / of);
+    };
+    const weight = weightsAt(scene, shares, place, gone);
     const [start, end] = [Math.min(150, width * 0.27), width * 0.48];
     const bars = end + INDEX + 66;
     const most = width - bars - 42;
@@ -59,27 +63,20 @@ export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw 
       ];
     };
     const ofKey = (_: unknown, key: number): Shape[] => {
-      const verdicts = verdictsOn(state, chosen, key);
-      const rule = verdicts.findIndex(({ sees }) => !sees);
-      const gone = rule < 0 ? 0 : during(place, rule / verdicts.length, (rule + 1) / verdicts.length);
-      const [y, part] = [keyY(key), weight(chosen, key)];
-      const look = gone === 1 ? "word gone" : "word";
+      const [y, part, lost] = [keyY(key), weight(chosen, key), gone(chosen, key)];
+      const look = lost === 1 ? "word gone" : "word";
       const bar = { class: "sight-bar", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
       return [
         text(`k${key}`, "index", end, y + 4, `k${key + 1}`),
-        text(`key ${key}`, look, end + INDEX + 4 * gone, y + 4, keyWord(state, key), {
-          opacity: 1 - 0.4 * gone,
+        text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), {
+          opacity: 1 - 0.4 * lost,
         }),
         { key: `bar ${key}`, tag: "rect", attributes: bar },
         text(`weight ${key}`, "weight", bars + part * most + 5, y + 4, percent(part), { "data-key": key }),
-        ...(rule < 0
-          ? []
-          : [
-              text(`rule ${key}`, "index", width, y + 4, verdicts[rule]?.rule ?? "", {
-                "text-anchor": "end",
-                opacity: gone,
-              }),
-            ]),
+        text(`rule ${key}`, "index", width, y + 4, lost === 0 ? "" : taken(chosen, key).name, {
+          "text-anchor": "end",
+          opacity: lost,
+        }),
       ];
     };
     const others = Array.from({ length: queries }, (_, row) => row).filter((row) => row !== chosen);
@@ -93,6 +90,34 @@ export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw 
     ];
     return { height, shapes, said: saidOf(scene, chosen, weight) };
   };
+}
+
+/** The rule that takes a key from a query: its place among those that are on, -1 for a key that stays. */
+function takenBy({ state }: MaskScene) {
+  const all = Array.from({ length: state.queries * state.keys }, (_, pair) => {
+    const verdicts = verdictsOn(state, Math.floor(pair / state.keys), pair % state.keys);
+    const rule = verdicts.findIndex(({ sees }) => !sees);
+    return { rule, of: verdicts.length, name: verdicts[rule]?.rule ?? "" };
+  });
+  const stays = { rule: -1, of: 0, name: "" };
+  return (row: number, key: number) => all[row * state.keys + key] ?? stays;
+}
+
+/** What the keys that go had is shared out among the rest, as a softmax does; other ways to hide go straight to their weights. */
+function weightsAt(
+  { state, plain, seen }: MaskScene,
+  shares: Matrix,
+  place: number,
+  gone: (row: number, key: number) => number,
+) {
+  const left = (row: number, key: number): number => at(plain, row, key) * (1 - gone(row, key));
+  const rest = Array.from({ length: state.queries }, (_, row) =>
+    Array.from({ length: state.keys }, (_, key) => left(row, key)).reduce((sum, one) => sum + one, 0),
+  );
+  return (row: number, key: number): number =>
+    place === 1 || state.hiding !== "before" || sumOf(seen, row) === 0
+      ? mix(at(plain, row, key), at(shares, row, key), during(place, 0, 1))
+      : left(row, key) / (rest[row] ?? 1);
 }
 
 function saidOf({ state }: MaskScene, row: number, weight: (row: number, key: number) => number): string {

@@ -2,7 +2,7 @@
 
 import { button, h, svg } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
-import { picture } from "../../src/ui/picture.js";
+import { legend, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { type Count, cachePerToken, countsOf, modelWidth, perLayer } from "./counts.js";
 import { divisors, GPT3, type HeadsState, type HeadsStore } from "./state.js";
@@ -43,6 +43,7 @@ export function countsPicture(store: HeadsStore) {
     title: "Heads that share keys and values",
     body: [
       h("div", {}, lines),
+      legend({ query: "query heads", key: "key and value heads" }),
       h("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Parameters" }, table),
       figures,
     ],

@@ -1,15 +1,18 @@
 // Two layers of hand-made weights: what "it" reads in the first decides what it asks for in the second. Pure.
 
+import type { Cell } from "../../src/model/cell.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import {
+  ANIMAL,
   afterLayer,
   COUNT,
   type Ending,
   IT,
   KEY_WIDTH,
   PROPERTIES,
+  ROAD,
   rowOf,
   vectorsOf,
   WORDS,
@@ -39,6 +42,19 @@ export type Layers = ReturnType<typeof layersOf>;
 
 export const rowMatrix = (numbers: readonly number[]): Matrix => fill(1, numbers.length, (_, col) => numbers[col] ?? 0);
 
+/** What each step is about, at the cell that shows it. */
+export function tellingCell({ words, second }: Layers, step: number): Cell {
+  const noun = [ANIMAL, ROAD].reduce((a, b) => ((second.row.weights[b] ?? 0) > (second.row.weights[a] ?? 0) ? b : a));
+  const [name, col] =
+    [
+      ["A0", noun],
+      ["A1", words.length - 1],
+      ["Q2", noun === ANIMAL ? 2 : 3],
+      ["A2", noun],
+    ][step] ?? [];
+  return { name: `${name}-0`, row: 0, col: Number(col) };
+}
+
 export function twoLayers(layers: Layers, at: number, width: number): View {
   const { words, first, second, alone } = layers;
   const [reads, gains, asks] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
@@ -59,7 +75,8 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
     },
   ];
   const sides = columns.flatMap(({ x, layer, title, weights, shown, tone }) => {
-    const look = (word: number) => ({ "data-pick": `A${layer}-0.0.${word}`, opacity: shown });
+    const told = layer === 2 && at < 2.5 ? "A0" : `A${layer}`;
+    const look = (word: number) => ({ "data-pick": `${told}-0.0.${word}`, opacity: shown });
     return [
       figure(`t${layer}`, title, [x + FIGURES + 4, 13], { class: `tone-${tone}`, "text-anchor": "start" }),
       ...words.flatMap((word, index): readonly Shape[] => {
@@ -113,7 +130,7 @@ function barsOf(query: readonly number[], width: number): readonly Shape[] {
 
 export function layersText({ words, first, second, alone }: Layers, step: number): string {
   const nouns = ({ row }: Layers["first"]): string =>
-    [1, 5].map((word) => `${words[word]} ${percent(row.weights[word] ?? 0)}`).join(", ");
+    [ANIMAL, ROAD].map((word) => `${words[word]} ${percent(row.weights[word] ?? 0)}`).join(", ");
   const [body = 0, extent = 0] = first.row.output;
   const texts = [
     `A query for a noun cannot choose: ${nouns(alone)}.`,

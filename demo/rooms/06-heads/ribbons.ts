@@ -1,4 +1,4 @@
-// X's columns as ribbons that part into heads, each with arcs of its own, come together and are mixed. Pure.
+// V's columns as ribbons that part into heads, each with arcs of its own, come together and are mixed. Pure.
 
 import { at as entry, type Matrix } from "../../src/model/matrix.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
@@ -6,7 +6,8 @@ import { percent } from "../../src/ui/numbers.js";
 import type { HeadsScene } from "./scene.js";
 import { STEPS, type Step, WIDTH } from "./state.js";
 
-const TONES = ["query", "key", "value", "share"] as const;
+/** Not the one of keys, which is close to that of numbers below zero. */
+const TONES = ["query", "value", "share", "soft"] as const;
 /** Pixels. */
 const [LABEL, TOP, ROW, LOW_ROW, WIDEST, THREADS] = [62, 22, 32, 14, 44, 50];
 export const HEIGHT = TOP + 11 * ROW + 6;
@@ -16,12 +17,20 @@ const SAID = 0.1;
 const EVEN = 0.15;
 
 export const STEP_NAMES: Readonly<Record<Step, string>> = {
-  project: "columns of X",
-  split: "split",
+  project: "columns of V",
+  split: "cut into heads",
   attend: "attend",
   join: "side by side",
   mix: "mixed into the output",
 };
+
+/** Which heads have which colour. */
+export function headTones(count: number): Readonly<Record<string, string>> {
+  const heads = (tone: number): readonly number[] =>
+    Array.from({ length: count }, (_, head) => head + 1).filter((head) => (head - 1) % TONES.length === tone);
+  const named = TONES.slice(0, count).map((tone, index) => [tone, `head ${heads(index).join(", ")}`] as const);
+  return { ...Object.fromEntries(named), below: "below 0" };
+}
 
 export const toneOf = (head: number): string => `tone-${TONES[head % TONES.length]}`;
 
@@ -45,14 +54,9 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
   const headOf = (col: number): number => Math.floor(col / each);
   const valueAt = (word: number, col: number): number => {
     const own = walk.heads[headOf(col)]?.v ?? joined;
-    return mix(
-      mix(entry(walk.x, word, col), entry(own, word, col % each), during(at, 0, 1)),
-      entry(joined, word, col),
-      read,
-    );
+    return mix(entry(own, word, col % each), entry(joined, word, col), read);
   };
-  const nameOf = (word: number, col: number): string =>
-    round === 0 ? `X-0.${word}.${col}` : `${round === 1 ? "V" : "O"}-${headOf(col)}.${word}.${col % each}`;
+  const nameOf = (word: number, col: number): string => `${round < 2 ? "V" : "O"}-${headOf(col)}.${word}.${col % each}`;
   const columns = Array.from({ length: WIDTH }, (_, col) => col);
   const cells = (
     key: string,
@@ -165,14 +169,14 @@ export function textOf({ walk, words }: HeadsScene, asker: number, step: Step): 
   const rest = telling.length < all.length ? " The others find nothing and weigh all words alike." : "";
   const ofHeads = telling.map(({ name, found }) => `${name}: ${found[0]}.`).join(" ");
   const texts: Readonly<Record<Step, string>> = {
-    project: `X has ${WIDTH} columns, a ribbon each. Queries, keys and values are X times W_Q, W_K and W_V, for all heads at once.`,
+    project: `V is X times W_V, ${WIDTH} columns for all heads at once, and a ribbon each here. Q and K have as many.`,
     split:
       heads.length === 1
-        ? `One head keeps all ${WIDTH} columns of Q, K and V.`
-        : `The ${WIDTH} columns of Q, K and V are cut into ${heads.length} parts of ${headWidth}. That needs no arithmetic: a head is a group of columns.`,
+        ? `One head keeps all ${WIDTH} columns of W_Q, W_K and W_V, and so of Q, K and V.`
+        : `The ${WIDTH} columns of W_Q, W_K and W_V are cut into ${heads.length} parts of ${headWidth}. So each head has Q, K and V of its own, ${headWidth} wide; you see V.`,
     attend:
       heads.length === 1
-        ? `One head gives “${words[asker]}” one set of attention weights: ${all[0]?.found.slice(0, 2).join(", ")}. Its output is their average.`
+        ? `One head gives “${words[asker]}” one set of attention weights: ${all[0]?.found.slice(0, 2).join(", ")}. Its output is their average. Now choose 2 heads.`
         : `Each head gives “${words[asker]}” attention weights of its own. ${ofHeads}${rest}`,
     join: "The outputs stand side by side, as wide as X was. The matrix products cost the same for any h; only the number of softmaxes grows.",
     mix: "Y is the outputs times W_O. A thread is as wide as its weight, so each column of Y can read from every head.",

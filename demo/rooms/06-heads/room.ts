@@ -2,20 +2,21 @@
 
 import type { KernelAnswer } from "../../src/engine/walk-call.js";
 import { rowsOf, withBlock } from "../../src/model/matrix.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
+import { h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { byChoice, toldAsShown } from "../../src/ui/orientation.js";
-import { drawer, picture } from "../../src/ui/picture.js";
+import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { ENDINGS, type Ending } from "../00-thread/toy.js";
 import { heedCode, torchCode } from "./code.js";
 import { countsPicture } from "./counts-picture.js";
 import { explain } from "./explain.js";
-import { LAYER_STEPS, layersOf, layersText, twoLayers } from "./layers.js";
-import { ribbons, STEP_NAMES, textOf } from "./ribbons.js";
+import { LAYER_STEPS, layersOf, layersText, tellingCell, twoLayers } from "./layers.js";
+import { headTones, ribbons, STEP_NAMES, textOf } from "./ribbons.js";
 import type { HeadsScene } from "./scene.js";
 import { HEADS, type HeadsStore, STEPS } from "./state.js";
 import { LAYER_LINES, LINES, partsOf, viewOf } from "./views.js";
@@ -31,7 +32,10 @@ export class HeadsRoom {
   readonly #matrices = new NamedMatrices([...LINES, ...LAYER_LINES].flat(), () => this.#isTurned);
   readonly #teller = new Teller({
     keeper: () => this.#store,
-    first: () => ({ name: "A-0", row: this.#scene.it, col: this.#scene.words.indexOf("animal") }),
+    first: () =>
+      this.#isAtLayers
+        ? tellingCell(this.#layers, Math.round(this.#two.at))
+        : { name: "A-0", row: this.#scene.it, col: this.#scene.words.indexOf("animal") },
     explain: ({ name, row, col }) =>
       toldAsShown(explain(this.#scene, this.#layers, { ...partsOf(name), row, col }), this.#isTurned),
     light: (lights) => this.#matrices.light(lights),
@@ -44,9 +48,15 @@ export class HeadsRoom {
   });
   readonly #two = new Board({
     steps: LAYER_STEPS,
-    moved: (at) => this.#layersPicture.say(layersText(this.#layers, Math.round(at))),
+    moved: (at) => {
+      this.#layersPicture.say(layersText(this.#layers, Math.round(at)));
+      this.#teller.tell();
+    },
     picked: (name) => this.#pick(name),
   });
+  /** The second picture is beside the arithmetic. */
+  #isAtLayers = false;
+  readonly #legend = h("p", { class: "small-label" });
   readonly #numbers = this.#drawer(LINES);
   readonly #layerNumbers = this.#drawer(LAYER_LINES);
   readonly #heads = choice("Heads h", named(HEADS), (heads) => this.#store.change({ heads }, "new"));
@@ -54,8 +64,8 @@ export class HeadsRoom {
   readonly #by = byChoice("word", (by) => this.#store.change({ by }));
   readonly #headsPicture = picture({
     name: "heads",
-    title: "One head must average, two can split",
-    body: [this.#ribbons.element],
+    title: "One head averages, two split",
+    body: [this.#ribbons.element, this.#legend],
     controls: [this.#heads.element],
     numbers: this.#numbers,
     data: () => this.#data(),
@@ -63,7 +73,10 @@ export class HeadsRoom {
   readonly #layersPicture = picture({
     name: "layers",
     title: "Two layers decide",
-    body: [this.#two.element],
+    body: [
+      this.#two.element,
+      legend({ key: "weights of layer 1", value: "added to “it”", query: "query and weights of layer 2" }),
+    ],
     controls: [this.#reason.element],
     numbers: this.#layerNumbers,
     data: () => ({ words: this.#layers.words, layers: [this.#layers.first.row, this.#layers.second.row] }),
@@ -77,6 +90,15 @@ export class HeadsRoom {
     this.#asker = scene.it;
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#counts = countsPicture(store);
+    new IntersectionObserver(
+      ([seen]) => {
+        const isAtLayers = seen?.isIntersecting === true;
+        if (isAtLayers === this.#isAtLayers) return;
+        this.#isAtLayers = isAtLayers;
+        this.#teller.tell();
+      },
+      { threshold: 0.6 },
+    ).observe(this.#two.element);
     furnish(root, {
       menu: [this.#by.element],
       pictures: [this.#headsPicture.element, this.#layersPicture.element, this.#counts.element],
@@ -104,10 +126,7 @@ export class HeadsRoom {
     yield;
     this.#counts.show(state);
     yield;
-    this.#agreement.textContent =
-      kernel === undefined
-        ? OWN_ARITHMETIC
-        : `Attention weights and the heads’ outputs come from the kernel. It and the arithmetic by hand ${agreement(kernel.difference)}.`;
+    this.#agreement.textContent = agreed("Attention weights and the heads’ outputs", kernel?.difference);
     this.#teller.tell();
   }
 
@@ -117,6 +136,7 @@ export class HeadsRoom {
     const isThere = Math.round(this.#place) === step;
     if (!isThere) this.#place = step;
     this.#ribbons.show((at, width) => ribbons(scene, this.#asker, at, width), isThere ? this.#ribbons.at : step);
+    this.#legend.replaceChildren(...inColours(headTones(scene.walk.heads.length)));
     this.#headsPicture.say(textOf(scene, this.#asker, scene.state.step));
     this.#two.show((at, width) => twoLayers(layers, at, width));
     this.#layersPicture.say(layersText(layers, Math.round(this.#two.at)));

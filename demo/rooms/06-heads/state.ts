@@ -40,7 +40,7 @@ export const GIVEN_MIX: Matrix = fill(WIDTH, WIDTH, (row, col) => {
 export const GPT3 = { queryHeads: 96, kvHeads: 96, headWidth: 128, layers: 96 } as const;
 
 export const HEADS_STATE = codecOf<HeadsState>(
-  { reason: "tired", heads: "2", step: "project", by: "rows", mix: GIVEN_MIX, ...GPT3 },
+  { reason: "tired", heads: "1", step: "project", by: "rows", mix: GIVEN_MIX, ...GPT3 },
   {
     reason: oneOf("too", ENDINGS),
     heads: oneOf("h", HEADS),

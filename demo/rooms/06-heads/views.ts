@@ -8,9 +8,9 @@ import { type Layers, rowMatrix } from "./layers.js";
 import { type HeadsScene, headOf } from "./scene.js";
 import { HEADS, type Step } from "./state.js";
 
-/** Those of one head, those of all together, and the row of "it" in each of the two layers. */
+/** Those of one head, and the row of "it" in each of the two layers; A0: in the second without the first. */
 const OF_HEADS = ["Wq", "Wk", "Wv", "Q", "K", "V", "A", "O"] as const;
-const OF_LAYERS = ["Q1", "S1", "A1", "O1", "Q2", "S2", "A2"] as const;
+const OF_LAYERS = ["A0", "Q1", "S1", "A1", "O1", "Q2", "S2", "A2"] as const;
 const KINDS = ["X", ...OF_HEADS, "Wo", "Y", ...OF_LAYERS] as const;
 export type LayerKind = (typeof OF_LAYERS)[number];
 export type Kind = (typeof KINDS)[number];
@@ -24,7 +24,7 @@ export interface Spot {
 
 /** What the numbers are of where the picture stands. */
 const SHOWN: Readonly<Record<Step, readonly Kind[]>> = {
-  project: ["X", "Wq", "Wk", "Wv"],
+  project: ["X", "Wq", "Wk", "Wv", "V"],
   split: ["Q", "K", "V"],
   attend: ["A", "O"],
   join: ["O"],
@@ -79,8 +79,8 @@ export function viewOf(name: string, scene: HeadsScene, layers: Layers): MatrixV
 }
 
 /** The numbers of "it", and what each of them stands for. */
-export function rowOfLayer({ words, first, second }: Layers, kind: LayerKind) {
-  const layer = kind.endsWith("1") ? first : second;
+export function rowOfLayer({ words, first, second, alone }: Layers, kind: LayerKind) {
+  const layer = [alone, first, second][Number(kind.charAt(1))] ?? alone;
   const { query, scores, weights, output } = layer.row;
   const [title = ""] = kind;
   const [about, numbers, labels] =
@@ -89,7 +89,13 @@ export function rowOfLayer({ words, first, second }: Layers, kind: LayerKind) {
       : title === "O"
         ? ["output", output, VALUES]
         : [title === "S" ? "scores" : "attention weights", title === "S" ? scores : weights, words];
-  return { title, layer, about: `layer ${kind.slice(1)}: ${about}`, numbers, labels };
+  return {
+    title,
+    layer,
+    about: `${layer === alone ? "layer 2 alone" : `layer ${kind.charAt(1)}`}: ${about}`,
+    numbers,
+    labels,
+  };
 }
 
 function layerView(name: string, kind: LayerKind, layers: Layers): MatrixView {

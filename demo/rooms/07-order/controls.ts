@@ -2,9 +2,10 @@
 
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
-import { byChoice } from "../../src/ui/orientation.js";
+import { byChoice, worded } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { BASES, KINDS, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
+import { KIND_TEXTS } from "./texts.js";
 
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   none: "none",
@@ -39,8 +40,9 @@ export function controls(store: OrderStore) {
   const slope = slider("Slope", SLOPES, (value) => store.change({ slope: value }));
   const by = byChoice("word", (value) => store.change({ by: value }));
   const table = button("Another table", () => store.change({ seed: (store.state.seed % 9999) + 1 }));
+  const about = h("p", { class: "picture-text" });
   return {
-    controls: [kind.element, base.element, slope.element, table],
+    controls: [kind.element, base.element, slope.element, table, about],
     more: [h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), text, message), shift.element],
     menu: [by.element],
     show: () => {
@@ -54,6 +56,7 @@ export function controls(store: OrderStore) {
             ? `No more than ${MOST_WORDS} words are shown.`
             : "";
       kind.show(state.kind);
+      about.textContent = (state.by === "columns" ? worded : String)(KIND_TEXTS[state.kind]);
       shift.show(state.shift, String(state.shift));
       base.show(state.base, state.base.toLocaleString("en"));
       base.element.hidden = state.kind !== "sinusoidal" && state.kind !== "rope";

@@ -50,21 +50,21 @@ export function morph(
 
 const middleOf = ({ x, width }: Spot): number => x + width / 2;
 
-/** The way that a word took, and where it was on it; the ghosts fade when it arrives. */
+/** The way that a word took, above its letters, and where it was on it; the ghosts fade when it arrives. */
 function traceOf(word: string, index: number, at: number, spotsAt: Way["spotsAt"]): readonly Shape[] {
-  const point = (place: number): readonly [number, number] => {
+  const point = (place: number, down: number): readonly [number, number] => {
     const spot = spotsAt(place)[index];
-    return spot === undefined ? [0, 0] : [middleOf(spot), spot.y + 26];
+    return spot === undefined ? [0, 0] : [middleOf(spot), spot.y + down];
   };
   const way = Array.from({ length: 25 }, (_, step) =>
-    point((at * step) / 24)
+    point((at * step) / 24, 0)
       .map((one) => one.toFixed(1))
       .join(" "),
   );
   return [
     shape("path", `w${index}`, { d: `M${way.join("L")}`, ...DOTTED }),
     ...GHOSTS.map((part) =>
-      figure(`g${index}.${part}`, word, point(at * part), {
+      figure(`g${index}.${part}`, word, point(at * part, 26), {
         opacity: 0.9 * at * (1 - at) * part,
         class: "order-ghost",
       }),

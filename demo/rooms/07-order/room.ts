@@ -2,13 +2,13 @@
 
 import { rowsOf, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { button, h } from "../../src/ui/dom.js";
 import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { worded } from "../../src/ui/orientation.js";
-import { drawer, picture } from "../../src/ui/picture.js";
+import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import type { OrderAnswer } from "./calls.js";
@@ -17,9 +17,9 @@ import { controls } from "./controls.js";
 import { explain } from "./explain.js";
 import { morph } from "./morph.js";
 import type { OrderScene } from "./scene.js";
-import { SLIDE_STEPS, slide, slides } from "./slide.js";
+import { SLIDE_STEPS, slide, slides, slideTones } from "./slide.js";
 import { type OrderStore, placesOf } from "./state.js";
-import { KIND_TEXTS, orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
+import { orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
 import { changesOf, TRIALS, trialRows } from "./trials.js";
 import { MATRICES, type MatrixName, POSITION_MATRICES, VECTOR_MATRICES, viewOf } from "./views.js";
 
@@ -42,6 +42,7 @@ export class OrderRoom {
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
   readonly #trials = h("tbody");
+  readonly #colours = h("p", { class: "small-label" });
   readonly #vectors = h("p", { class: "picture-text" });
   readonly #added = drawer("Numbers", this.#matrices.line("P", "angle", "Q", "K", "b", "B"));
   readonly #pictures;
@@ -75,7 +76,12 @@ export class OrderRoom {
       words: picture({
         name: "words",
         title: "The same words in any order",
-        body: [this.#order, this.#moves(), this.#verdict],
+        body: [
+          this.#order,
+          legend({ share: "attention weights", value: "output above 0", below: "below 0", line: "as written" }),
+          this.#moves(),
+          this.#verdict,
+        ],
         ...this.#controls,
         numbers: drawer(
           "Numbers",
@@ -91,7 +97,7 @@ export class OrderRoom {
       positions: picture({
         name: "positions",
         title: "What positions add",
-        body: [this.#sliding.element],
+        body: [this.#sliding.element, this.#colours],
         numbers: this.#added,
         data: () => this.#numbers(POSITION_MATRICES[this.#scene.state.kind]),
       }),
@@ -139,7 +145,7 @@ export class OrderRoom {
     const { state, words, places, labels } = scene;
     this.#controls.show();
     this.#order.show({ words, places, asker: state.asker, draw: (way) => morph(scene, way) });
-    this.#sliding.element.hidden = !slides(scene);
+    this.#pictures.positions.element.hidden = !slides(scene);
     this.#sliding.show((by, width) => slide(scene, by, width));
     this.#added.hidden = POSITION_MATRICES[state.kind].length === 0;
     this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
@@ -155,12 +161,9 @@ export class OrderRoom {
     this.#verdict.textContent = orderText(scene, answer);
     const say = this.#isTurned ? worded : (text: string): string => text;
     this.#vectors.textContent = say(VECTORS_TEXT);
-    this.#pictures.positions.say(say(KIND_TEXTS[state.kind]));
+    this.#colours.replaceChildren(...inColours(slideTones(scene)));
     this.#pictures.trials.say(TABLE_TEXT);
-    this.#agreement.textContent =
-      answer === undefined
-        ? OWN_ARITHMETIC
-        : `Attention weights and outputs come from the kernel. It and the arithmetic by hand ${agreement(answer.apart)}.`;
+    this.#agreement.textContent = agreed("Attention weights and outputs", answer?.apart);
     this.#teller.tell();
   }
 

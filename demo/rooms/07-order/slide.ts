@@ -35,6 +35,20 @@ const DRAW: Readonly<Record<Kind, ((axis: Axis) => readonly Shape[]) | undefined
   relative: slope,
 };
 
+/** Which colour is what, kind by kind. */
+export function slideTones(scene: OrderScene): Readonly<Record<string, string>> {
+  const { kind } = scene.state;
+  if (kind === "sinusoidal") return { query: "sine", key: "cosine" };
+  if (kind === "learned") return { query: "first column of a pair", key: "second column" };
+  if (kind !== "rope") return { share: "what is added to the score of each key" };
+  const row = scene.places.indexOf(scene.state.asker);
+  const { labels } = scene;
+  return {
+    query: `query of “${labels[row]}”`,
+    key: `key of “${labels[nearestKey(scene, row)]}”, with the angle between`,
+  };
+}
+
 export const slides = ({ state, words }: OrderScene): boolean => DRAW[state.kind] !== undefined && words.length > 0;
 
 export function slide(scene: OrderScene, by: number, width: number): View {
@@ -93,7 +107,7 @@ function waves({ scene: { state, labels }, by, width, x }: Axis): readonly Shape
 
 /** A clock for each pair of columns: both hands turn, and the angle between them stays. */
 function clocks({ scene, by, width }: Axis): readonly Shape[] {
-  const { now, places, state, labels } = scene;
+  const { now, places, state } = scene;
   const row = places.indexOf(state.asker);
   const key = nearestKey(scene, row);
   const room = width / PAIRS;
@@ -116,7 +130,7 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
       q === undefined || k === undefined ? 0 : Math.atan2(Math.sin(q.angle - k.angle), Math.cos(q.angle - k.angle));
     const said = hands.every(({ length }) => length > 0) ? `${exact((apart * 180) / Math.PI, 1)}°` : "–";
     return [
-      shape("circle", `c${pair}`, { cx, cy, r: radius, class: "tone-soft board-arc", opacity: 0.5 }),
+      shape("circle", `c${pair}`, { cx, cy, r: radius, class: "board-arc", opacity: 0.6 }),
       figure(`pair${pair}`, `pair ${pair + 1}`, [cx, 14]),
       ...hands.map(({ role, place, angle, length }) =>
         shape("path", `${role}${pair}`, {
@@ -129,8 +143,7 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
       figure(`a${pair}`, said, [cx, cy + radius + 18], { class: "", "data-angle": apart }),
     ];
   });
-  const title = `query of ${labels[row]}, key of ${labels[key]}, and the angle between them`;
-  return [...drawn.flat(), figure("hands", title, [width / 2, HIGH - 8])];
+  return drawn.flat();
 }
 
 /** The word that the one in the light weighs most, itself left out. */

@@ -26,7 +26,7 @@ export const KIND_TEXTS: Readonly<Record<Kind, string>> = {
   causal:
     "Nothing is added, but no word sees a later one. That tells words apart by how many they see, though not by how far away those are.",
   sinusoidal:
-    "Waves are added to the vectors, a pair of columns in each lane: fast ones first, slow ones last. A dot is what a word gets. They become part of queries, keys and values, so sliding the sentence changes everything a little.",
+    "Waves are added to the vectors, a pair of them in each lane below: fast ones first, slow ones last; a word gets the dots. They become part of queries, keys and values, so sliding the sentence changes everything a little.",
   learned:
     "Each position has a row of a table, which is added to the vectors. Nothing is trained here, so random numbers stand in. A position beyond the table has no row.",
   rope: "Queries and keys turn, pair by pair of columns, by an angle that grows with the position. When both slide, the angle between them stays, so their product does too. Here neighbouring columns are a pair; other models pair the two halves.",

@@ -2,7 +2,7 @@
 
 import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
-import { magnitude } from "../ui/numbers.js";
+import { agreeing, magnitude } from "../ui/numbers.js";
 
 export interface Furniture {
   /** Above everything: what chooses the picture. */
@@ -41,8 +41,9 @@ export function agreementLine(): HTMLElement {
 /** "The two …": how far the kernel's numbers and the page's are apart at most. */
 export function agreement(apart: number): string {
   if (apart === 0) return "agree exactly";
+  if (apart < 0.1) return `agree ${agreeing(apart)}`;
   return Number.isFinite(apart)
-    ? `agree to ${magnitude(apart)}`
+    ? `are up to ${magnitude(apart)} apart`
     : "cannot be compared: some numbers are too large for single precision";
 }
 
@@ -50,7 +51,7 @@ export function agreement(apart: number): string {
 export function agreed(what: string, apart: number | undefined): string {
   return apart === undefined
     ? OWN_ARITHMETIC
-    : `${what} come from the kernel. Kernel and worked arithmetic ${agreement(apart)}.`;
+    : `${what} come from the kernel, heed’s compiled code. It and this page’s own arithmetic ${agreement(apart)}.`;
 }
 
 /** As long as there is no answer of the kernel's. */

@@ -31,6 +31,19 @@ export function magnitude(value: number): string {
   return `${digits}\u00a0×\u00a010${raised}`;
 }
 
+/** How far two numbers agree that are so far apart: "to 6 decimals". */
+export function agreeing(apart: number): string {
+  const decimals = Math.floor(-Math.log10(apart));
+  return decimals === 1 ? "to 1 decimal" : `to ${decimals} decimals`;
+}
+
+/** "8.8 × 0.353553 = 3.1113"; "≈" where the figures as they are written give another last digit. */
+export function timesTold(a: number, b: number, result = a * b): string {
+  const [left, right, told] = [exact(a), exact(b, 6), exact(result)];
+  const written = exact(Number(left.replace("−", "-")) * Number(right.replace("−", "-")));
+  return `${left} × ${right} ${written === told ? "=" : "≈"} ${told}`;
+}
+
 /** A difference: in decimals where one can see it, else as a power of ten. */
 export function apart(value: number): string {
   return value >= 0.005 ? exact(value, 2) : magnitude(value);

@@ -47,6 +47,19 @@ export function picture({ name, title, body, data, aside, ...controls }: Picture
   };
 }
 
+/** Which colour is what, by the names of tones; `line` is a line of any. */
+export function inColours(tones: Readonly<Record<string, string>>): (Node | string)[] {
+  return Object.entries(tones).flatMap(([tone, text], index) => [
+    index === 0 ? "" : "\u2003",
+    h("span", { class: `tone-${tone}`, "aria-hidden": "true" }, tone === "line" ? "—\u00a0" : "■\u00a0"),
+    text,
+  ]);
+}
+
+export function legend(tones: Readonly<Record<string, string>>): HTMLElement {
+  return h("p", { class: "small-label" }, ...inColours(tones));
+}
+
 /** What works a picture, as it stands below it. */
 export function below({ controls = [], more = [], numbers }: Controls): HTMLElement[] {
   const row = (some: readonly HTMLElement[]): HTMLElement => h("div", { class: "controls-options" }, ...some);

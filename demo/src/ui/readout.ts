@@ -4,7 +4,7 @@
 import { WHAT_IS_TYPED } from "heed/viz";
 import { h, indexed } from "./dom.js";
 import type { Explanation } from "./explanation.js";
-import { magnitude, parseNumber, single, small } from "./numbers.js";
+import { agreeing, magnitude, parseNumber, single, small } from "./numbers.js";
 import { heads, line } from "./table.js";
 
 const REACH = 4;
@@ -65,8 +65,8 @@ export class Readout {
       h("p", {}, ...indexed(sentence)),
       ...(terms.length > 0 ? [table(explanation)] : []),
       ...(last === "" ? [] : [h("p", { class: "readout-last" }, last)]),
-      ...besides("A finite difference", difference, result),
-      ...besides("The kernel", kernel, result),
+      ...besides("A finite difference gives", difference, result),
+      ...besides("heed computes", kernel, result),
     );
     if (explanation.editable === true) this.#showEditor(result);
   }
@@ -103,6 +103,7 @@ function table({ head = [], terms = [], subject }: Explanation): HTMLElement {
 function besides(name: string, other: number | undefined, result: number): readonly HTMLElement[] {
   if (other === undefined) return [];
   const apart = Object.is(other, result) ? 0 : Math.abs(other - result);
-  const text = apart === 0 ? "exactly this" : `${small(other, 6)}, ${magnitude(apart)}\u00a0apart`;
-  return [h("p", { class: "readout-kernel" }, `${name} says `, h("b", {}, text), ".")];
+  if (apart === 0) return [h("p", { class: "readout-kernel" }, `${name} exactly the same.`)];
+  const said = apart < 0.1 ? `the same ${agreeing(apart)}` : `${magnitude(apart)}\u00a0apart`;
+  return [h("p", { class: "readout-kernel" }, `${name} `, h("b", {}, small(other, 6)), `, ${said}.`)];
 }

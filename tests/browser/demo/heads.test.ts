@@ -315,6 +315,6 @@ test("the copied heed call runs and gives the mixed output on the page", async (
 test("an address with nonsense in it is read as far as it makes sense", async () => {
   const page = await open("heads.html#h=3&too=late&step=9&role=x&wo=2_1_2&H=0&G=77&D=1e9&layers=-1");
   await kernelAnswered(page);
-  expect(await boardOf(page, "heads").locator("output").textContent()).toBe("columns of X");
+  expect(await boardOf(page, "heads").locator("output").textContent()).toBe("columns of V");
   expect(await page.locator('[data-picture="counts"]').innerText()).toContain("W");
 });

@@ -80,7 +80,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
     ...places("masks.html", "", "#L=4", "#left=3&prefix=5", "#cuts=5.9", "#causal=none&pad=3", "#block=3"),
     ...places("masks.html", "#causal=none&hide=72.73.74.75.76.77.78.79.80.81.82.83", "#hiding=minus&scores=equal"),
   ],
-  Heads: places("heads.html", "", "#h=1&too=wide", "#h=4", "#h=8"),
+  Heads: places("heads.html", "#h=2", "#h=1&too=wide", "#h=4", "#h=8"),
   Order: ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"].map(
     (kind) => `order.html#kind=${kind}&order=4.1.2.3.0`,
   ),
