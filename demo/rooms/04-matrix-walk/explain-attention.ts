@@ -1,10 +1,19 @@
 // What the numbers of attention itself come from: scores, masks, weights, lse and outputs.
 
-import { at, columns, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
+import { along, at, columns, down, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
-import { type Explanation, products } from "../../src/ui/explanation.js";
+import { type Explanation, lit, products } from "../../src/ui/explanation.js";
 import { exact, small, timesTold } from "../../src/ui/numbers.js";
-import type { Scene } from "./spots.js";
+import { questionsOf, type Scene } from "./spots.js";
+
+export const ATTENTION = {
+  S: explainScore,
+  Z: explainScaled,
+  M: explainMask,
+  A: explainWeight,
+  lse: explainLse,
+  O: explainOutput,
+};
 
 /** Of a query and a key. */
 const plain = ({ walk }: Scene, name: string, row: number, col: number) => {
@@ -14,25 +23,15 @@ const plain = ({ walk }: Scene, name: string, row: number, col: number) => {
 const beside = (matrix: Matrix | undefined, row: number, col: number): number | undefined =>
   matrix === undefined ? undefined : at(matrix, row, col);
 
-export function explainScore(scene: Scene, row: number, col: number): Explanation {
-  const { walk, head } = scene;
+function explainScore(scene: Scene, row: number, col: number): Explanation {
+  const { head } = scene;
   const { asker, word, subject } = plain(scene, "S", row, col);
   return {
     subject,
     sentence: `The query of “${asker}” times the key of “${word}”. As x W_Q W_Kᵀ xᵀ it is ${exact(bilinear(scene, row, col))} as well.`,
-    ...products(
-      walk.questionNames.slice(head.firstColumn, head.firstColumn + walk.headWidth),
-      (i) => at(head.q, row, i),
-      (i) => at(head.k, col, i),
-      ["", "q", "k"],
-    ),
+    ...products(questionsOf(scene), along(head.q, row), along(head.k, col), ["", "q", "k"]),
     result: at(head.scores, row, col),
-    lights: [
-      { name: "Q", row },
-      { name: "Kt", col },
-      { name: "K", row: col },
-      { name: "S", row, col },
-    ],
+    lights: [lit("Q", row), lit("Kt", undefined, col), lit("K", col), lit("S", row, col)],
   };
 }
 
@@ -44,7 +43,7 @@ function bilinear({ walk, head }: Scene, row: number, col: number): number {
   return at(multiply(multiply(x, both), transpose(x)), row + labels.length - askers.length, col);
 }
 
-export function explainScaled(scene: Scene, row: number, col: number): Explanation {
+function explainScaled(scene: Scene, row: number, col: number): Explanation {
   const { walk, head, state } = scene;
   const [score, result] = [at(head.scores, row, col), at(head.scaled, row, col)];
   const why =
@@ -56,11 +55,11 @@ export function explainScaled(scene: Scene, row: number, col: number): Explanati
     sentence: `The score times ${why}.`,
     last: timesTold(score, walk.scale, result),
     result,
-    lights: ["S", "Z"].map((name) => ({ name, row, col })),
+    lights: [lit("S", row, col), lit("Z", row, col)],
   };
 }
 
-export function explainMask(scene: Scene, row: number, col: number): Explanation {
+function explainMask(scene: Scene, row: number, col: number): Explanation {
   const { walk, head, state } = scene;
   const { asker, word, subject } = plain(scene, "masked S", row, col);
   const result = at(head.masked, row, col);
@@ -75,19 +74,16 @@ export function explainMask(scene: Scene, row: number, col: number): Explanation
     sentence: sentences[walk.hiddenBy(row, col) ?? "seen"],
     last: `${exact(at(head.scaled, row, col))} → ${exact(result)}`,
     result,
-    lights: ["Z", "M"].map((name) => ({ name, row, col })),
+    lights: [lit("Z", row, col), lit("M", row, col)],
   };
 }
 
-export function explainShare(scene: Scene, row: number, col: number): Explanation {
+function explainWeight(scene: Scene, row: number, col: number): Explanation {
   const { walk, head, kernel } = scene;
   const { asker, word, subject } = plain(scene, "A", row, col);
   const { most, sum } = rowSum(head.masked, row);
   const result = at(head.weights, row, col);
-  const lights = [
-    { name: "M", row },
-    { name: "A", row, col },
-  ];
+  const lights = [lit("M", row), lit("A", row, col)];
   const always = { subject, result, kernel: beside(kernel?.weights, row, col), lights };
   if (most === Number.NEGATIVE_INFINITY) {
     const sentence = `“${asker}” sees no word at all: by rule every weight is 0.`;
@@ -111,7 +107,7 @@ export function explainShare(scene: Scene, row: number, col: number): Explanatio
   };
 }
 
-export function explainLse({ walk, head, kernel }: Scene, row: number): Explanation {
+function explainLse({ walk, head, kernel }: Scene, row: number): Explanation {
   const { most, sum } = rowSum(head.masked, row);
   const result = at(head.lse, row, 0);
   return {
@@ -121,31 +117,19 @@ export function explainLse({ walk, head, kernel }: Scene, row: number): Explanat
     last: sum === 0 ? "ln 0 = −∞" : `${exact(most)} + ln ${exact(sum)} = ${exact(result)}`,
     result,
     kernel: beside(kernel?.lse, row, 0),
-    lights: [
-      { name: "M", row },
-      { name: "lse", row, col: 0 },
-    ],
+    lights: [lit("M", row), lit("lse", row, 0)],
   };
 }
 
-export function explainOutput({ walk, head, kernel }: Scene, row: number, col: number): Explanation {
+function explainOutput({ walk, head, kernel }: Scene, row: number, col: number): Explanation {
   const asker = walk.askers[row];
   const feature = walk.featureNames[head.firstColumn + col] ?? "";
   return {
     subject: `O [${asker}, ${feature}]`,
     sentence: `The output of “${asker}” in “${feature}”: every value times its attention weight.`,
-    ...products(
-      walk.labels,
-      (key) => at(head.weights, row, key),
-      (key) => at(head.v, key, col),
-      ["", "weight", "v"],
-    ),
+    ...products(walk.labels, along(head.weights, row), down(head.v, col), ["", "weight", "v"]),
     result: at(head.output, row, col),
     kernel: beside(kernel?.output, row, col),
-    lights: [
-      { name: "A", row },
-      { name: "V", col },
-      { name: "O", row, col },
-    ],
+    lights: [lit("A", row), lit("V", undefined, col), lit("O", row, col)],
   };
 }

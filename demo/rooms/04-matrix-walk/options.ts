@@ -1,50 +1,30 @@
 // What the reader can choose about the computation: order, width, heads, scale, causal, how many queries, who is hidden.
 
 import { LEAST_WIDTH, MOST_WIDTH } from "../../src/model/embed.js";
-import { labelsOf, type State } from "../../src/model/state.js";
+import { labelsOf, type State, type WalkStore } from "../../src/model/state.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
-import type { WalkStore } from "../../src/model/url.js";
 import type { Walk } from "../../src/model/walk.js";
+import { chips } from "../../src/ui/chips.js";
 import { choice } from "../../src/ui/choice.js";
-import { button, h } from "../../src/ui/dom.js";
+import { h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 
+export const HEADS = ["1", "2", "3", "4"] as const;
+
 export class Options {
   readonly more: readonly HTMLElement[];
   readonly #store: WalkStore;
-  readonly #hide = h("div", {
-    class: "chips",
-    dir: "auto",
-    role: "group",
-    "aria-label": "Hide words from everybody (padding)",
-  });
-  readonly #order = choice(
-    "Fill",
-    [
-      { value: "loop", text: "one query at a time" },
-      { value: "whole", text: "all at once" },
-    ],
-    (value) => this.#store.change({ loop: value === "loop" }),
+  readonly #hide = chips("Hide words from everybody (padding)", (hidden) => this.#store.change({ hidden }));
+  readonly #order = choice("Fill", { loop: "one query at a time", whole: "all at once" }, (value) =>
+    this.#store.change({ loop: value === "loop" }),
   );
   readonly #width = slider("Width d", { least: LEAST_WIDTH, most: MOST_WIDTH, step: 1 }, (width) =>
     this.#store.change({ width }),
   );
-  readonly #heads = choice(
-    "Heads",
-    ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
-    (value) => this.#store.change({ heads: Number(value), head: 0 }),
-  );
-  readonly #scale = choice(
-    "Scale",
-    [
-      { value: "root", text: "1/√d" },
-      { value: "one", text: "none" },
-      { value: "own", text: "own" },
-    ],
-    (value) => this.#chooseScale(value),
-  );
+  readonly #heads = choice("Heads", HEADS, (value) => this.#store.change({ heads: Number(value), head: 0 }));
+  readonly #scale = choice("Scale", { root: "1/√d", one: "none", own: "own" }, (value) => this.#chooseScale(value));
   readonly #ownScale = slider("× scale", { least: 0, most: 3, step: 0.01 }, (scale) => this.#store.change({ scale }));
   readonly #causal = choice(
     "Causal",
@@ -63,7 +43,12 @@ export class Options {
 
   constructor(store: WalkStore) {
     this.#store = store;
-    const hide = h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), this.#hide);
+    const hide = h(
+      "div",
+      { class: "controls-hide" },
+      h("span", { class: "small-label" }, "Hide a word"),
+      this.#hide.element,
+    );
     const parts = [this.#order, this.#width, this.#heads, this.#scale, this.#ownScale, this.#causal, this.#asking];
     this.more = [...parts.map(({ element }) => element), hide];
   }
@@ -74,7 +59,7 @@ export class Options {
     this.#order.show(state.loop ? "loop" : "whole");
     this.#width.show(width, heads > 1 ? `${width} = ${heads} × ${headWidth}` : String(width));
     this.#width.enable(numbers === null);
-    for (const count of [2, 3, 4]) this.#heads.enable(String(count), numbers === null || width % count === 0);
+    for (const count of HEADS) this.#heads.enable(count, numbers === null || width % Number(count) === 0);
     this.#heads.show(String(heads));
     const isOwn = state.scale !== "root" && (state.scale !== 1 || this.#ownChosen);
     this.#scale.show(isOwn ? "own" : state.scale === "root" ? "root" : "one");
@@ -87,30 +72,12 @@ export class Options {
     this.#asking.limit(Math.max(1, labels.length));
     const some = askers.length === 1 ? "the last word" : `last ${askers.length} words`;
     this.#asking.show(askers.length, differ ? some : "every word");
-    this.#showHide(state);
+    this.#hide.show(labels, state.hidden);
   }
 
   #chooseScale(value: "root" | "one" | "own"): void {
     this.#ownChosen = value === "own";
     const now = this.#store.state.scale;
     this.#store.change({ scale: value === "root" ? "root" : value === "one" ? 1 : now === "root" ? 0.35 : now });
-  }
-
-  #showHide(state: State): void {
-    const labels = labelsOf(state);
-    const chips = Array.from(this.#hide.children);
-    if (labels.length !== chips.length || labels.some((label, index) => chips[index]?.textContent !== label))
-      this.#hide.replaceChildren(
-        ...labels.map((label, index) => button(label, () => this.#toggleHidden(index), "chip")),
-      );
-    Array.from(this.#hide.children).forEach((chip, index) => {
-      chip.setAttribute("aria-pressed", String(state.hidden.includes(index)));
-    });
-  }
-
-  #toggleHidden(index: number): void {
-    const { hidden } = this.#store.state;
-    const next = hidden.includes(index) ? hidden.filter((other) => other !== index) : [...hidden, index];
-    this.#store.change({ hidden: [...next].sort((a, b) => a - b) });
   }
 }

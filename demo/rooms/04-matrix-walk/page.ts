@@ -1,23 +1,195 @@
-// Puts the room together: the store, the engine, the sentence at the top, and the walk.
+// Room 4, the matrix walk: X to Q, K, V, to scores, to weights, to the output, on one board; and every cell's arithmetic.
 
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
-import { openWalkStore } from "../../src/model/url.js";
+import { rowsOf } from "../../src/model/matrix.js";
+import { NOTHING_EDITED, openWalkStore, type State } from "../../src/model/state.js";
 import { type Walk, walk } from "../../src/model/walk.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { SentenceInput } from "../../src/page/input.js";
 import { runRoom } from "../../src/page/run-room.js";
 import { Stage } from "../../src/page/stage.js";
-import { find } from "../../src/ui/dom.js";
+import { Board } from "../../src/ui/board.js";
+import { choice } from "../../src/ui/choice.js";
+import { button, find, h } from "../../src/ui/dom.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { worded } from "../../src/ui/orientation.js";
+import { legend, type Picture, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
-import { MatrixWalk } from "./room.js";
+import { Teller } from "../../src/ui/teller.js";
+import { heedCode, torchCode } from "./code.js";
+import { afterEdit, type Edit } from "./edits.js";
+import { explain } from "./explain.js";
+import { HEADS, Options } from "./options.js";
+import { PLACES, type Place, placeOf } from "./places.js";
+import { drawWalk } from "./shapes.js";
+import { MATRICES, type Scene, tellingSpot } from "./spots.js";
+import { viewOf } from "./views.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/stage.css";
 import "../../style/walk.css";
 
 const store = openWalkStore();
-const places = { input: find("#input", HTMLElement), stage: find("#stage", HTMLElement) };
-const stage = new Stage(store, places.stage);
-const input = new SentenceInput(store, places.input);
+/** What stands below the board: the sentence and its arcs. */
+const BESIDES = [find("#input", HTMLElement), find("#stage", HTMLElement)] as const;
+const [input, stage] = [new SentenceInput(store, BESIDES[0]), new Stage(store, BESIDES[1])];
+const SECONDS_A_PLACE = 4;
+
+class MatrixWalk {
+  #walk: Walk;
+  #answer: KernelAnswer | undefined;
+  readonly #options: Options;
+  readonly #picture: Picture;
+  readonly #numbers = new NamedMatrices(MATRICES, () => store.state.columns);
+  readonly #teller = new Teller({
+    keeper: () => store,
+    first: () =>
+      this.#ofScene((scene) => (this.#walk.labels.length === 0 ? undefined : tellingSpot(scene, this.#place))),
+    explain: (cell) => this.#numbers.told(cell, (spot) => this.#ofScene((scene) => explain(scene, spot))),
+    light: (lights) => this.#numbers.light(lights),
+    retype: (cell, value) => this.#edit({ ...cell, values: [[value]] }),
+  });
+  readonly #board = new Board({
+    steps: PLACES.map(({ title }) => title),
+    ticks: PLACES.map(({ tick }) => tick),
+    seconds: SECONDS_A_PLACE,
+    moved: (at, leaps) => this.#go(Math.round(at), leaps),
+    picked: (name) => this.#pick(name),
+  });
+  /** Where the board stands or goes, to the nearest place. */
+  #at: number | undefined;
+  readonly #agreement = agreementLine();
+  readonly #heads = choice("Head", HEADS, (value) => store.change({ head: Number(value) - 1 }));
+  readonly #restore = button(
+    "Undo all edits",
+    () => store.change({ edited: NOTHING_EDITED, ...(store.state.text === "" ? {} : { numbers: null }) }),
+    "link restore",
+  );
+  readonly #later = button("Hide later words", () => store.change({ causal: "lower-right" }, "new"), "link");
+  readonly #formula = h("div", { class: "step-formula" });
+  readonly #every = button("All steps", () => store.change({ all: !store.state.all }, "new"));
+  readonly #drawer = h(
+    "details",
+    { class: "more" },
+    h("summary", {}, "Numbers"),
+    h("div", { class: "controls-options" }, this.#every),
+    this.#numbers.line(...MATRICES),
+  );
+
+  constructor(walk: Walk) {
+    for (const one of BESIDES) one.hidden = false;
+    this.#walk = walk;
+    this.#options = new Options(store);
+    const leave = (): void => this.#teller.leave();
+    this.#numbers.listen({ point: (spot, held) => this.#teller.point(spot, held), leave }, (name, row, col, values) =>
+      this.#edit({ name, row, col, values }),
+    );
+    this.#drawer.open = store.state.all;
+    this.#picture = picture({
+      name: "walk",
+      title: "From words to outputs",
+      body: [
+        this.#board.element,
+        legend({ query: "above 0", below: "below 0, the darker the larger", share: "attention weights" }),
+      ],
+      controls: [this.#heads.element, this.#later, this.#restore],
+      more: this.#options.more,
+      aside: this.#formula,
+      data: () => this.#data(),
+    });
+    furnish(find("#room", HTMLElement), {
+      pictures: [this.#picture.element, h("div", { class: "below-picture" }, this.#drawer, ...BESIDES)],
+      menu: [this.#options.by.element],
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#walk, store.state),
+      torchCode: () => torchCode(this.#walk, store.state),
+    });
+  }
+
+  /** `answer`: the kernel's, or undefined as long as there is none for this walk. */
+  show(walk: Walk, answer: KernelAnswer | undefined): void {
+    this.#walk = walk;
+    this.#answer = answer;
+    const { state } = store;
+    const place = this.#place;
+    const say = state.columns ? worded : (text: string): string => text;
+    this.#options.show(state, walk);
+    this.#heads.element.hidden = state.heads === 1;
+    this.#heads.element.dataset["heads"] = String(state.heads);
+    this.#heads.show(String(state.head + 1));
+    this.#restore.hidden = !isEdited(state);
+    this.#later.hidden = place.step !== "mask" || state.causal !== "none";
+    this.#every.setAttribute("aria-pressed", String(state.all));
+    this.#picture.say(say(place.text(walk, state)));
+    this.#formula.replaceChildren(place.formula(state.columns));
+    this.#ofScene((scene) => {
+      this.#numbers.show((name) => (state.all || place.numbers.includes(name) ? viewOf(name, scene) : undefined));
+      const at = placeOf(state);
+      this.#board.show(drawWalk(scene), this.#at === undefined ? at : this.#board.at);
+      if (this.#at !== undefined && this.#at !== at) this.#board.goTo(at);
+      this.#at = at;
+    });
+    this.#agreement.textContent = agreed("Weights and outputs", answer?.difference);
+    this.#teller.tell();
+  }
+
+  get #place(): Place {
+    return PLACES[placeOf(store.state)] ?? (PLACES[0] as Place);
+  }
+
+  #ofScene<T>(use: (scene: Scene) => T): T | undefined {
+    const { state } = store;
+    const head = this.#walk.heads[state.head];
+    const kernel = this.#answer?.heads[state.head];
+    return head === undefined ? undefined : use({ walk: this.#walk, state, head, kernel });
+  }
+
+  /** What is dragged or played is one entry of the history. */
+  #go(at: number, leaps: boolean): void {
+    if (at === this.#at) return;
+    this.#at = at;
+    // What was pointed at belongs to another place.
+    this.#teller.forget();
+    store.change(stateAt(PLACES[at]), leaps ? "new" : "run");
+  }
+
+  /** A cell on the board tells its arithmetic, with the numbers around it. */
+  #pick(picked: string): void {
+    const [said, row, col] = picked.split(".");
+    const name = MATRICES.find((known) => known === said);
+    if (name === undefined) return;
+    this.#drawer.open = true;
+    const isHere = store.state.all || this.#place.numbers.includes(name);
+    if (!isHere) store.change(stateAt(PLACES.find(({ numbers }) => numbers.includes(name))), "new");
+    this.#teller.point({ name, row: Number(row), col: Number(col) }, true);
+    this.#teller.forget();
+  }
+
+  /** Of all steps, whichever are shown. */
+  #data(): unknown {
+    return this.#ofScene((scene) => {
+      const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, scene).matrix)] as const);
+      const { labels, askers, featureNames, scale } = this.#walk;
+      return { labels, askers, featureNames, scale, head: store.state.head, ...Object.fromEntries(matrices) };
+    });
+  }
+
+  #edit(edit: Edit): void {
+    const patch = afterEdit(store.state, this.#walk, edit);
+    if (patch === undefined) return;
+    store.hold({ name: edit.name, row: edit.row, col: edit.col });
+    store.change(patch);
+  }
+}
+
+function stateAt(place: Place | undefined): Partial<State> {
+  return place === undefined ? {} : { step: place.step, ...(place.role === undefined ? {} : { role: place.role }) };
+}
+
+function isEdited({ edited, numbers, text }: State): boolean {
+  return edited.q !== null || edited.k !== null || edited.v !== null || (numbers !== null && text !== "");
+}
 
 runRoom({
   store,
@@ -27,7 +199,7 @@ runRoom({
   // All else in the state only decides what is looked at.
   computedFrom: ["text", "numbers", "width", "heads", "scale", "causal", "asking", "hidden", "edited"],
   build: (first) => {
-    const room = new MatrixWalk(store, find("#room", HTMLElement), first, Object.values(places));
+    const room = new MatrixWalk(first);
     function* showing(now: Walk, answer: KernelAnswer | undefined): Generator<undefined> {
       const { head } = store.state;
       stage.show(now, (answer?.heads[head] ?? now.heads[head])?.weights);

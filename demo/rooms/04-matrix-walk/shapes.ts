@@ -133,14 +133,14 @@ class Picture {
         const hidden = walk.hiddenBy(row, col) !== undefined;
         const score = filling?.row === row && filling.col === col ? this.#partial(filling) : cellAt(scores, row, col);
         const value = mix(score, cellAt(head.scaled, row, col), scaled) * (hidden ? 1 - masked : 1);
-        const share = cellAt(weights, row, col);
+        const weight = cellAt(weights, row, col);
         const fill =
-          soft < 0.5 ? tint((value / full) * (1 - 2 * soft)) : tint(share * 0.5 * during(soft, 0.5, 1), "share");
+          soft < 0.5 ? tint((value / full) * (1 - 2 * soft)) : tint(weight * 0.5 * during(soft, 0.5, 1), "share");
         const key = `S ${row} ${col}`;
         const seen = filling === undefined ? 1 : this.#filled(filling, row, col, scores);
         const shapes = [cell(key, row, col, { fill, opacity: seen, "data-pick": `${picked}.${row}.${col}` })];
         const power = hidden ? 0 : Math.exp(cellAt(head.masked, row, col) - most);
-        const height = 0.9 * mix(power * during(soft, 0.1, 0.5), share, during(soft, 0.6, 1));
+        const height = 0.9 * mix(power * during(soft, 0.1, 0.5), weight, during(soft, 0.6, 1));
         if (height > 0) {
           shapes.push(rect(`bar ${row} ${col}`, [col + 0.14, row + 0.95 - height, 0.72, height], { class: "bar" }));
         }
@@ -243,16 +243,16 @@ class Picture {
     const { size } = left;
     let below = 0;
     for (let key = 0; key < values.rows; key++) {
-      const share = cellAt(weights, row, key);
+      const weight = cellAt(weights, row, key);
       const late = key / values.rows;
       const thin = during(shown, 0.06 + 0.25 * late, 0.36 + 0.25 * late);
       const falls = during(shown, 0.38 + 0.25 * late, 0.68 + 0.25 * late);
-      const high = mix(1, share, thin) * size;
+      const high = mix(1, weight, thin) * size;
       const gone = 1 - during(shown, 0.92, 1);
       const from = top.v + key * size + (size - high) / 2;
       const v = mix(from, result.v + (row + below) * size, falls);
-      below += share;
-      if (share < 0.002 || thin === 0) continue;
+      below += weight;
+      if (weight < 0.002 || thin === 0) continue;
       const transform = `matrix(${size} 0 0 ${high} ${top.u} ${v})`;
       const inside = Array.from({ length: values.cols }, (_, col) =>
         rect(`layer ${key} ${col}`, [col, 0, 1, 1], { fill: tint(cellAt(values, key, col) / full) }),
@@ -262,9 +262,9 @@ class Picture {
       // The bar comes to its row of V.
       const bar = [
         mix(left.u + (key + 0.14) * size, top.u - 8, thin),
-        mix(left.v + (row + 0.95 - share) * size, from, thin),
+        mix(left.v + (row + 0.95 - weight) * size, from, thin),
         mix(0.72 * size, 5, thin),
-        share * size,
+        weight * size,
       ] as const;
       this.#shapes.push(rect(`carries ${key}`, bar, { class: "bar", opacity: during(thin, 0, 0.1) * (1 - falls) }));
     }

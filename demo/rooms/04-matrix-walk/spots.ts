@@ -1,7 +1,7 @@
 // Which cell of which matrix: what can be pointed at in the walk, and the cell to begin with at each place.
 
 import type { KernelHead } from "../../src/engine/walk-call.js";
-import { at, type Matrix } from "../../src/model/matrix.js";
+import { bestOf, type Matrix } from "../../src/model/matrix.js";
 import type { State } from "../../src/model/state.js";
 import type { HeadWalk, Walk } from "../../src/model/walk.js";
 import { tellingWord } from "../../src/page/stage.js";
@@ -20,17 +20,16 @@ export interface Scene {
   readonly kernel: KernelHead | undefined;
 }
 
+/** The columns of queries and keys in this head. */
+export function questionsOf({ walk, head }: Scene): readonly string[] {
+  return walk.questionNames.slice(head.firstColumn, head.firstColumn + walk.headWidth);
+}
+
 /** The cell that a place shows as long as nobody points at one: of the word in the light, and of the key with the largest weight. */
 export function tellingSpot({ walk, head, state }: Scene, { step, role = "q" }: Pick<Place, "step" | "role">): Spot {
   const first = walk.labels.length - walk.askers.length;
   const row = Math.max(0, (state.asker >= 0 ? state.asker : tellingWord(walk)) - first);
-  const best = (matrix: Matrix, of: number): number => {
-    let found = 0;
-    for (let col = 1; col < matrix.cols; col++) {
-      if (Math.abs(at(matrix, of, col)) > Math.abs(at(matrix, of, found))) found = col;
-    }
-    return found;
-  };
+  const best = (matrix: Matrix, of: number): number => bestOf({ ...matrix, data: matrix.data.map(Math.abs) }, of);
   const key = best(head.weights, row);
   const hidden = walk.labels.findIndex((_, col) => walk.hiddenBy(row, col) !== undefined);
   const projected = { q: row, k: key, v: row + first }[role];

@@ -6,11 +6,11 @@ import { structureOf } from "./options.js";
 import { LARGE, type MaskScene } from "./scene.js";
 
 export interface MaskAnswer {
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   readonly difference: number;
 }
 
-/** With the identity as values: what comes out are the shares. */
+/** With the identity as values: what comes out are the weights. */
 export function callOf(scene: MaskScene): Call {
   const { q, k, scale, state } = scene;
   return {
@@ -31,11 +31,11 @@ function hidingOptions({ state, seen }: MaskScene): Call["options"] {
   return { ...structure, ...(mask === undefined ? {} : { mask: { data: Uint8Array.from(mask), shape } }) };
 }
 
-export function readAnswer(scene: MaskScene, { weights }: Answer): MaskAnswer {
+export function readAnswer(scene: MaskScene, answer: Answer): MaskAnswer {
   const { queries, keys, hiding } = scene.state;
-  const plain = unstack(queries, keys, weights.data);
+  const plain = unstack(queries, keys, answer.weights.data);
   // Hiding after the softmax is nothing that heed offers: the page strikes out what it was given.
   const struck = fill(queries, keys, (row, col) => (at(scene.seen, row, col) === 1 ? at(plain, row, col) : 0));
-  const shares = hiding === "after" ? struck : plain;
-  return { shares, difference: widestGap(shares, scene.shares) };
+  const weights = hiding === "after" ? struck : plain;
+  return { weights, difference: widestGap(weights, scene.weights) };
 }

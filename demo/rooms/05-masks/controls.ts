@@ -1,12 +1,12 @@
 // The rules that can be chosen, and masks to start from.
 
+import { chips } from "../../src/ui/chips.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
-import { PRESETS } from "./presets.js";
-import { type Causal, type Hiding, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
+import { BARE, type Causal, type Hiding, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
 
 type Sized = "queries" | "keys" | "left" | "right" | "prefix" | "padding" | "block";
 
@@ -28,6 +28,19 @@ const SIZES: readonly (readonly [Sized, Size])[] = [
   ["block", { label: "Blocks of", most: 8, said: (value) => (value === 0 ? "off" : String(value)) }],
 ];
 
+/** Masks worth starting from, by what they hide. */
+const PRESETS: Readonly<Record<string, Partial<MaskState>>> = {
+  "No mask": {},
+  Causal: { causal: "lower-right" },
+  "Causal with a cache": { causal: "lower-right", queries: 4 },
+  "Sliding window": { causal: "lower-right", left: 3 },
+  Prefix: { causal: "lower-right", prefix: 5 },
+  Documents: { causal: "lower-right", cuts: [5, 9] },
+  Padding: { padding: 3 },
+  Blocks: { causal: "lower-right", block: 3 },
+  "A row that sees nothing": { painted: Array.from({ length: 12 }, (_, col) => 6 * 12 + col) },
+};
+
 /** `chosen`: a mask to start from was taken. */
 export function controls(store: MaskStore, chosen: () => void) {
   const causal = choice<Causal>(
@@ -39,22 +52,10 @@ export function controls(store: MaskStore, chosen: () => void) {
     ],
     (value) => store.change({ causal: value }),
   );
-  const hiding = choice<Hiding>(
-    "Hide",
-    [
-      { value: "before", text: "−∞ before the softmax" },
-      { value: "minus", text: "−10000 before it" },
-      { value: "after", text: "0 after it" },
-    ],
-    (value) => store.change({ hiding: value }),
-  );
-  const scores = choice<MaskState["scores"]>(
-    "Scores",
-    [
-      { value: "next", text: "look for the next word" },
-      { value: "equal", text: "all 0" },
-    ],
-    (value) => store.change({ scores: value }),
+  const hidings = { before: "−∞ before the softmax", minus: "−10000 before it", after: "0 after it" };
+  const hiding = choice<Hiding>("Hide", hidings, (value) => store.change({ hiding: value }));
+  const scores = choice("Scores", { next: "look for the next word", equal: "all 0" }, (value) =>
+    store.change({ scores: value }),
   );
   const by = byChoice("query", (value) => store.change({ by: value }));
   const sizes = SIZES.map(([name, { label, least = 0, most = MOST, said = String }]) => {
@@ -73,28 +74,18 @@ export function controls(store: MaskStore, chosen: () => void) {
     };
     return { element: made.element, show };
   });
-  const cuts = h("div", { class: "chips", role: "group", "aria-label": "Documents: tokens that begin one" });
+  // The first token that can begin one is the second.
+  const toggled = (pressed: readonly number[]): void => store.change({ cuts: pressed.map((index) => index + 1) });
+  const cuts = chips("Documents: tokens that begin one", toggled, "chip plain");
   const noCuts = h("span", { class: "small-label" }, "as many queries as keys are needed");
   const unpaint = button("Wipe off the paint", () => store.change({ painted: [] }), "link");
-  const showCuts = ({ keys, queries, cuts: chosenCuts }: MaskState): void => {
-    noCuts.hidden = queries === keys;
-    cuts.hidden = queries !== keys;
-    if (cuts.childElementCount !== keys - 1) {
-      const chip = (_: unknown, index: number) =>
-        button(String(index + 2), () => toggleCut(store, index + 1), "chip plain");
-      cuts.replaceChildren(...Array.from({ length: keys - 1 }, chip));
-    }
-    Array.from(cuts.children).forEach((chip, index) => {
-      chip.setAttribute("aria-pressed", String(chosenCuts.includes(index + 1)));
-      chip.setAttribute("aria-label", `A document begins at ${index + 2}`);
-    });
-  };
+  const examples = Object.entries(PRESETS).map(([name, patch]) => ({ name, patch }));
   const documents = h("span", { class: "small-label" }, "A document begins at");
   return {
     controls: [
-      presets("Try", PRESETS, ({ patch }) => {
+      presets("Try", examples, ({ patch }) => {
         store.hold(undefined);
-        store.change(patch, "new");
+        store.change({ ...BARE, hiding: "before", ...patch }, "new");
         chosen();
       }),
     ],
@@ -103,7 +94,7 @@ export function controls(store: MaskStore, chosen: () => void) {
       ...sizes.map(({ element }) => element),
       scores.element,
       hiding.element,
-      h("div", { class: "controls-hide" }, documents, cuts, noCuts, unpaint),
+      h("div", { class: "controls-hide" }, documents, cuts.element, noCuts, unpaint),
     ],
     menu: [by.element],
     show: () => {
@@ -114,13 +105,13 @@ export function controls(store: MaskStore, chosen: () => void) {
       scores.show(state.scores);
       by.show(state.by);
       unpaint.hidden = state.painted.length === 0;
-      showCuts(state);
+      const { cuts: begun, keys, queries } = state;
+      noCuts.hidden = queries === keys;
+      cuts.element.hidden = queries !== keys;
+      cuts.show(
+        Array.from({ length: keys - 1 }, (_, index) => String(index + 2)),
+        begun.map((cut) => cut - 1),
+      );
     },
   };
-}
-
-function toggleCut(store: MaskStore, at: number): void {
-  const { cuts } = store.state;
-  const next = cuts.includes(at) ? cuts.filter((cut) => cut !== at) : [...cuts, at];
-  store.change({ cuts: [...next].sort((a, b) => a - b) });
 }

@@ -3,11 +3,11 @@
 import type { Engine } from "../../src/engine/engine.js";
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
-import { percent, whole } from "../../src/ui/numbers.js";
+import { bytes, percent, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { heads, line } from "../../src/ui/table.js";
-import { billions, bytes, gridCost, HEADS, scaledCost, WIDTH } from "./cost.js";
+import { counted, heads, line } from "../../src/ui/table.js";
+import { billions, gridCost, HEADS, scaledCost, WIDTH } from "./cost.js";
 import { type Laps, RACE_HEADS, race } from "./race.js";
 import type { MaskScene } from "./scene.js";
 import { type MaskStore, TOKENS } from "./state.js";
@@ -60,10 +60,8 @@ export class CostPicture {
     this.#picture.say(
       `A kernel works in tiles. It skips a hidden tile, needs no mask in a visible one, and pays only for mixed ones. Of ${grid.tiles} tiles here: ${grid.skipped} skipped, ${grid.full} whole, ${mixed} mixed.`,
     );
-    const counted = (name: string, pairs: number, cost: number): HTMLElement =>
+    const row = (name: string, pairs: number, cost: number): HTMLElement =>
       line(name, [String(pairs), percent(pairs / grid.pairs), billions(cost)]);
-    const figure = (name: string, count: number, note = ""): HTMLElement =>
-      h("div", {}, h("dt", {}, name), h("dd", {}, bytes(count), " ", h("small", {}, note)));
     this.#body.replaceChildren(
       h(
         "table",
@@ -73,16 +71,16 @@ export class CostPicture {
         h(
           "tbody",
           {},
-          counted("no mask", grid.pairs, scaled.everything),
-          counted("in tiles", grid.computed, scaled.byTiles),
-          counted("seen", grid.seen, scaled.seenOnly),
+          row("no mask", grid.pairs, scaled.everything),
+          row("in tiles", grid.computed, scaled.byTiles),
+          row("seen", grid.seen, scaled.seenOnly),
         ),
       ),
       h(
         "dl",
         { class: "figures" },
-        figure("All scores at once", scaled.materialised),
-        figure("Tile by tile", scaled.streamed, "a maximum and a sum for each row"),
+        counted("All scores at once", bytes(scaled.materialised)),
+        counted("Tile by tile", bytes(scaled.streamed), "a maximum and a sum for each row"),
       ),
     );
     if (!this.#work.isRunning) this.#say(tokens);

@@ -8,7 +8,7 @@ export const HEADS = 12;
 export const WIDTH = 64;
 const BYTES = 4;
 
-export interface GridCost {
+interface GridCost {
   readonly pairs: number;
   readonly seen: number;
   readonly tiles: number;
@@ -39,7 +39,7 @@ export function gridCost({ seen, state }: MaskScene): GridCost {
   return { pairs: queries * keys, seen: all, tiles, skipped, full, computed };
 }
 
-export interface ScaledCost {
+interface ScaledCost {
   /** Bytes of all scores at once. */
   readonly materialised: number;
   /** Bytes of the running maximum and sum of every row: all that is kept when tiles pass. */
@@ -59,14 +59,6 @@ export function scaledCost({ pairs, seen, computed }: GridCost, tokens: number):
     byTiles: (everything * computed) / pairs,
     seenOnly: (everything * seen) / pairs,
   };
-}
-
-const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
-
-export function bytes(count: number): string {
-  const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
-  const value = count / 1000 ** step;
-  return `${value.toFixed(value < 10 && step > 0 ? 1 : 0)} ${UNITS[step]}`;
 }
 
 /** Multiply-adds in thousands of millions. */

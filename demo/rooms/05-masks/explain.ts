@@ -1,30 +1,23 @@
 // One cell of the room taken apart: why a pair is seen or not, what its weight comes from, what a row adds up to.
 
+import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
-import { type Explanation, softened } from "../../src/ui/explanation.js";
+import { type Explanation, lit, softened } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { MaskAnswer } from "./call.js";
 import { verdictsOn } from "./rules.js";
-import { LARGE, type MaskScene } from "./scene.js";
+import { LARGE, type MaskScene, sumOf } from "./scene.js";
 
-export interface Spot {
-  readonly name: "mask" | "A" | "sum";
-  readonly row: number;
-  readonly col: number;
-}
+const TELL = { mask: explainSight, A: explainWeight, sum: explainSum };
 
-export function explain(scene: MaskScene, spot: Spot, answer?: MaskAnswer): Explanation | undefined {
+/** undefined: there is no such cell. */
+export function explain(scene: MaskScene, { name, row, col }: Cell, answer?: MaskAnswer): Explanation | undefined {
   const { queries, keys } = scene.state;
-  if (spot.row >= queries || spot.col >= (spot.name === "sum" ? 1 : keys)) return undefined;
-  switch (spot.name) {
-    case "mask":
-      return explainSight(scene, spot.row, spot.col);
-    case "A":
-      return explainWeight(scene, spot.row, spot.col, answer);
-    case "sum":
-      return explainSum(scene, spot.row);
-  }
+  if (!isTold(name) || row >= queries || col >= (name === "sum" ? 1 : keys)) return undefined;
+  return TELL[name](scene, row, col, answer);
 }
+
+const isTold = (name: string): name is keyof typeof TELL => name in TELL;
 
 function explainSight(scene: MaskScene, row: number, col: number): Explanation {
   const verdicts = verdictsOn(scene.state, row, col);
@@ -39,36 +32,30 @@ function explainSight(scene: MaskScene, row: number, col: number): Explanation {
     head: ["", "because", "sees"],
     terms: verdicts.map(({ rule, sees, why }) => ({ label: rule, figures: [why, sees ? "yes" : "no"], own: !sees })),
     result,
-    lights: [
-      { name: "mask", row, col },
-      { name: "A", row, col },
-    ],
+    lights: [lit("mask", row, col), lit("A", row, col)],
   };
 }
 
 function explainWeight(scene: MaskScene, row: number, col: number, answer?: MaskAnswer): Explanation {
-  const { given, shares, seen, state } = scene;
+  const { given, weights, seen, state } = scene;
   const isHidden = at(seen, row, col) === 0;
   const scores = rowsOf(given)[row] ?? [];
   const names = scores.map((_, key) => `k${key + 1}`);
   const subject = `weight of k${col + 1} for q${row + 1}`;
-  const told = softened(scores, names, { subject, at: col, kernel: answer && at(answer.shares, row, col) });
+  const told = softened(scores, names, { subject, at: col, kernel: answer && at(answer.weights, row, col) });
   const isBlind = scores.every((score) => score === Number.NEGATIVE_INFINITY);
   return {
     ...told,
     ...(isBlind ? { head: [], terms: [], last: "no visible key → 0" } : {}),
     ...(state.hiding === "after" && isHidden ? { last: `${told.last}, set to 0` } : {}),
     sentence: weightSentence(scene, row, isHidden),
-    result: at(shares, row, col),
-    lights: [
-      { name: "mask", row, col },
-      { name: "A", row, col },
-    ],
+    result: at(weights, row, col),
+    lights: [lit("mask", row, col), lit("A", row, col)],
   };
 }
 
 function weightSentence({ state, seen }: MaskScene, row: number, hidden: boolean): string {
-  const blind = Array.from({ length: state.keys }, (_, key) => at(seen, row, key)).every((sees) => sees === 0);
+  const blind = sumOf(seen, row) === 0;
   if (state.hiding === "before") {
     if (blind) return "This query sees no key at all. By rule every weight is then 0, not NaN.";
     return hidden ? "Its score was set to −∞, and e to that is exactly 0." : "Only visible keys are in the sum.";
@@ -79,9 +66,9 @@ function weightSentence({ state, seen }: MaskScene, row: number, hidden: boolean
     : `Hidden scores lost ${-LARGE}: e to that is 0 in single precision. Nothing is wrong, as long as one key is seen.`;
 }
 
-function explainSum({ shares, state }: MaskScene, row: number): Explanation {
-  const parts = Array.from({ length: state.keys }, (_, key) => at(shares, row, key));
-  const result = parts.reduce((total, part) => total + part, 0);
+function explainSum({ weights, sums }: MaskScene, row: number): Explanation {
+  const parts = rowsOf(weights)[row] ?? [];
+  const result = at(sums, row, 0);
   return {
     subject: `sum of q${row + 1}`,
     sentence: "All weights of this query. They add up to 1 where a key is seen, unless some were thrown away.",
@@ -89,9 +76,6 @@ function explainSum({ shares, state }: MaskScene, row: number): Explanation {
     terms: parts.map((part, key) => ({ label: `k${key + 1}`, figures: [exact(part)], faint: part === 0 })),
     last: `sum = ${exact(result)}`,
     result,
-    lights: [
-      { name: "A", row },
-      { name: "sum", row, col: 0 },
-    ],
+    lights: [lit("A", row), lit("sum", row, 0)],
   };
 }

@@ -3,7 +3,7 @@
 import { type RuleName, verdictsOn } from "./rules.js";
 import { type MaskState, OPEN } from "./state.js";
 
-export interface Structure {
+interface Structure {
   readonly causal?: "lower-right" | "upper-left";
   readonly window?: readonly [number, number];
   readonly cuSeqlensQ?: readonly number[];

@@ -1,20 +1,206 @@
-// Puts the room's page together: the store, the engine, the room.
+// Room 5, masks and structure: what a query sees, the grid that is painted, the weights that follow, and what is saved.
 
+import type { Engine } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
+import { at, bestOf, rowsOfAll } from "../../src/model/matrix.js";
+import { Store } from "../../src/model/store.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { runRoom } from "../../src/page/run-room.js";
-import { find } from "../../src/ui/dom.js";
-import { callOf, readAnswer } from "./call.js";
-import { MaskRoom } from "./room.js";
-import { sceneOf } from "./scene.js";
-import { openMaskStore } from "./state.js";
+import { Board } from "../../src/ui/board.js";
+import { calm, find, h } from "../../src/ui/dom.js";
+import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
+import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { toldAsShown } from "../../src/ui/orientation.js";
+import { drawer, inColours, picture } from "../../src/ui/picture.js";
+import { Teller } from "../../src/ui/teller.js";
+import { callOf, type MaskAnswer, readAnswer } from "./call.js";
+import { heedCode, torchCode } from "./code.js";
+import { controls } from "./controls.js";
+import { CostPicture } from "./cost-picture.js";
+import { explain } from "./explain.js";
+import { structureOf } from "./options.js";
+import { type MaskScene, sceneOf } from "./scene.js";
+import { sightOf } from "./sight.js";
+import { MASK_STATE } from "./state.js";
+import { lostBy, maskText } from "./texts.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/masks.css";
 
-const store = openMaskStore();
+const MATRICES = ["A", "sum"] as const;
+
+const store = new Store(MASK_STATE);
+const isTurned = (): boolean => store.state.by === "columns";
+
+class MaskRoom {
+  #scene: MaskScene;
+  #answer: MaskAnswer | undefined;
+  readonly #controls: ReturnType<typeof controls>;
+  readonly #mask = new HeedMask();
+  readonly #matrices = new NamedMatrices(MATRICES, isTurned);
+  readonly #teller = new Teller({
+    keeper: () => store,
+    first: () => {
+      const row = tellingRow(this.#scene);
+      return { name: "A", row, col: bestOf(this.#scene.plain, row) };
+    },
+    explain: (cell) => this.#explain(cell),
+    light: (lights) => this.#light(lights),
+  });
+  readonly #colours = h("p", { class: "small-label" });
+  readonly #withSums = h("div", { class: "with-sums" }, ...this.#matrices.of(...MATRICES));
+  readonly #board = new Board({
+    steps: ["no mask", "masked"],
+    picked: (row) => this.#teller.point({ name: "A", row: Number(row), col: 0 }, true),
+  });
+  #row = 0;
+  readonly #picture;
+  readonly #cost: CostPicture;
+  readonly #agreement = agreementLine();
+
+  constructor(scene: MaskScene, engine: Engine) {
+    this.#scene = scene;
+    this.#controls = controls(store, () => {
+      this.#look(1);
+      if (!calm()) this.#board.play();
+    });
+    this.#mask.handlers = {
+      inspect: (row, col, held) => this.#teller.point({ name: "mask", ...this.#asStored(row, col) }, held),
+      leave: () => this.#teller.leave(),
+      paint: (row, col, hide) => this.#paint(this.#asStored(row, col), hide),
+    };
+    this.#matrices.listen(this.#teller);
+    this.#picture = picture({
+      name: "mask",
+      title: "What a query may see",
+      body: [
+        h(
+          "div",
+          { class: "sight" },
+          this.#board.element,
+          h(
+            "div",
+            {},
+            this.#mask,
+            h("p", { class: "small-label" }, "Click or drag to hide pairs; Space on the keyboard."),
+            this.#colours,
+          ),
+        ),
+      ],
+      ...this.#controls,
+      numbers: drawer("Numbers", this.#withSums),
+      data: () => this.#numbers(),
+    });
+    this.#cost = new CostPicture(store, engine);
+    this.#look(1);
+    furnish(find("#room", HTMLElement), {
+      pictures: [this.#picture.element, this.#cost.element],
+      menu: this.#controls.menu,
+      readout: this.#teller.element,
+      agreement: this.#agreement,
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
+    });
+  }
+
+  show(scene: MaskScene, answer: MaskAnswer | undefined): void {
+    this.#scene = scene;
+    this.#answer = answer;
+    const { state, seen } = scene;
+    this.#controls.show();
+    const mask: MaskView = {
+      name: "mask",
+      label: `Mask, ${state.queries} queries by ${state.keys} keys; space paints`,
+      rows: state.queries,
+      cols: state.keys,
+      rowName: (row) => `q${row + 1}`,
+      colName: (col) => `k${col + 1}`,
+      sees: (row, col) => at(seen, row, col) === 1,
+      painted: (row, col) => state.painted.includes(row * state.keys + col),
+      tile: state.tile,
+    };
+    const tiles = `tiles of ${state.tile} × ${state.tile}, each computed or skipped`;
+    this.#colours.replaceChildren(...inColours({ share: "seen", below: "hidden by hand", line: tiles }));
+    this.#mask.show(isTurned() ? turnedMask(mask) : mask);
+    this.#withSums.classList.toggle("by-columns", isTurned());
+    for (const matrix of this.#matrices.of("sum")) matrix.classList.toggle("rows-shared", !isTurned());
+    const views = viewsOf(scene, answer);
+    this.#matrices.show((name) => views[name]);
+    this.#cost.show(scene);
+    this.#agreement.textContent = agreementOf(scene, answer);
+    this.#teller.tell();
+  }
+
+  #look(place?: number): void {
+    this.#board.show(sightOf(this.#scene, this.#answer?.weights ?? this.#scene.weights, this.#row), place);
+    this.#picture.say(maskText(this.#scene, this.#row));
+  }
+
+  /** A place on the grid as the pair that it shows. */
+  #asStored(row: number, col: number): { readonly row: number; readonly col: number } {
+    return isTurned() ? { row: col, col: row } : { row, col };
+  }
+
+  #explain(cell: Cell): Explanation | undefined {
+    const isThere = cell.name === "mask" || this.#matrices.find(cell) !== undefined;
+    return isThere ? toldAsShown(explain(this.#scene, cell, this.#answer), isTurned()) : undefined;
+  }
+
+  #paint({ row, col }: Pick<Cell, "row" | "col">, hide: boolean): void {
+    const { painted, keys } = store.state;
+    const pair = row * keys + col;
+    const next = hide ? [...painted, pair] : painted.filter((other) => other !== pair);
+    store.change({ painted: next.sort((a, b) => a - b) });
+  }
+
+  #light(lights: readonly NamedLight[]): void {
+    this.#matrices.light(lights);
+    this.#row = lights.find((light) => light.row !== undefined)?.row ?? 0;
+    this.#look();
+    const { row = -1, col = -1 } = lights.find(({ name }) => name === "mask") ?? {};
+    const place = this.#asStored(row, col);
+    this.#mask.light(place.row, place.col);
+  }
+
+  #numbers(): unknown {
+    const { state, seen, q, k, scale, given, weights } = this.#scene;
+    return { state, scale, heed: structureOf(state), ...rowsOfAll({ sees: seen, q, k, given, weights }) };
+  }
+}
+
+/** The query that would see most of what is hidden. */
+function tellingRow(scene: MaskScene): number {
+  const { queries, padding } = scene.state;
+  const rows = Array.from({ length: queries - padding }, (_, row) => row);
+  return rows.reduce((best, row) => (lostBy(scene, row) > lostBy(scene, best) ? row : best), (queries - padding) >> 1);
+}
+
+function viewsOf({ state, weights, seen, sums }: MaskScene, answer: MaskAnswer | undefined) {
+  const names = (name: string, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+  const common = { rowLabels: names("q", state.queries), tone: "share", full: 1 } as const;
+  const about = "weights: a row a query, a column a key";
+  const struck = (row: number, col: number): boolean => at(seen, row, col) === 0;
+  const colLabels = names("k", state.keys);
+  return {
+    A: { ...common, name: "A", title: "A", about, matrix: answer?.weights ?? weights, colLabels, struck },
+    sum: { ...common, name: "sum", title: "sum", about: "", matrix: sums, colLabels: ["sum"] },
+  };
+}
+
+function agreementOf({ state }: MaskScene, answer: MaskAnswer | undefined): string {
+  const rounded =
+    answer !== undefined && state.hiding === "minus"
+      ? " In single precision −10000 swallows most decimals of a score."
+      : "";
+  return agreed("Weights", answer?.difference) + rounded;
+}
+
 runRoom({
   store,
   sceneOf,
   callsOf: (scene) => [callOf(scene)],
   read: (scene, [found]) => (found === undefined ? undefined : readAnswer(scene, found)),
-  build: (scene, engine) => new MaskRoom(store, find("#room", HTMLElement), scene, engine),
+  build: (scene, engine) => new MaskRoom(scene, engine),
 });

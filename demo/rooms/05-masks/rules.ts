@@ -4,7 +4,7 @@ import { type MaskState, OPEN } from "./state.js";
 
 export type RuleName = "causal" | "window" | "documents" | "padding" | "blocks" | "paint";
 
-export interface Verdict {
+interface Verdict {
   readonly rule: RuleName;
   readonly sees: boolean;
   readonly why: string;
@@ -26,7 +26,7 @@ export function offsetOf({ causal, queries, keys }: MaskState): number {
   return causal === "upper-left" ? 0 : keys - queries;
 }
 
-export function documentOf({ cuts }: MaskState, token: number): number {
+function documentOf({ cuts }: MaskState, token: number): number {
   return cuts.filter((cut) => cut <= token).length;
 }
 

@@ -1,4 +1,4 @@
-// The numbers of the room: scores, which pairs are seen, and the shares that come out, however the hidden ones are hidden.
+// The numbers of the room: scores, which pairs are seen, and the weights that come out, however the hidden ones are hidden.
 
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
 import { normal, twoDecimals } from "../../src/model/random.js";
@@ -25,7 +25,7 @@ export interface MaskScene {
   readonly given: Matrix;
   /** The weights without a mask. */
   readonly plain: Matrix;
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   readonly sums: Matrix;
 }
 
@@ -42,11 +42,11 @@ export function sceneOf(state: MaskState): MaskScene {
     return hiding === "before" ? Number.NEGATIVE_INFINITY : score + LARGE;
   });
   const softened = softmax(given);
-  const shares = fill(queries, keys, (row, col) =>
+  const weights = fill(queries, keys, (row, col) =>
     hiding === "after" && at(seen, row, col) === 0 ? 0 : at(softened, row, col),
   );
-  const sums = fill(queries, 1, (row) => sumOf(shares, row));
-  return { state, q, k, scale, scores, seen, given, plain: softmax(scores), shares, sums };
+  const sums = fill(queries, 1, (row) => sumOf(weights, row));
+  return { state, q, k, scale, scores, seen, given, plain: softmax(scores), weights, sums };
 }
 
 export function sumOf(matrix: Matrix, row: number): number {

@@ -2,7 +2,7 @@
 // keys, one rule after the other, and the rest share out what those had. Pure.
 
 import { at, type Matrix } from "../../src/model/matrix.js";
-import { type Draw, during, mix, type Shape } from "../../src/ui/board.js";
+import { type Draw, during, mix, type Shape, shape } from "../../src/ui/board.js";
 import { percent } from "../../src/ui/numbers.js";
 import { offsetOf, verdictsOn } from "./rules.js";
 import { type MaskScene, sumOf } from "./scene.js";
@@ -12,8 +12,8 @@ const [LINE, TOP, INDEX] = [27, 24, 30];
 /** Thinner curves of other queries are left out. */
 const LEAST = 0.02;
 
-/** `shares`: the weights under the mask, the kernel's where it runs. */
-export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw {
+/** `weights`: the weights under the mask, the kernel's where it runs. */
+export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw {
   const { state } = scene;
   const { queries, keys } = state;
   const offset = offsetOf(state);
@@ -27,25 +27,22 @@ export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw 
       const { rule, of } = taken(row, key);
       return rule < 0 ? 0 : during(place, rule / of, (rule + 1) / of);
     };
-    const weight = weightsAt(scene, shares, place, gone);
+    const weight = weightsAt(scene, weights, place, gone);
     const [start, end] = [Math.min(150, width * 0.27), width * 0.48];
     const bars = end + INDEX + 66;
     const most = width - bars - 42;
-    const text = (key: string, name: string, x: number, y: number, words: string, more = {}): Shape => {
-      return { key, tag: "text", attributes: { class: `sight-${name}`, x, y, ...more }, text: words };
-    };
+    const text = (key: string, name: string, x: number, y: number, words: string, more = {}): Shape =>
+      shape("text", key, { class: `sight-${name}`, x, y, ...more }, words);
     const curves = (row: number): Shape[] =>
       Array.from({ length: keys }, (_, key) => ({ key, part: weight(row, key) }))
         .filter(({ part }) => row === chosen || part >= LEAST)
         .map(({ key, part }) => {
           const [y, to, middle] = [queryY(row), keyY(key), (start + end) / 2];
-          const attributes = {
+          return shape("path", `${row} ${key}`, {
             class: row === chosen ? "sight-curve chosen" : "sight-curve",
             d: `M${start + 8} ${y}C${middle} ${y} ${middle} ${to} ${end - 6} ${to}`,
             "stroke-width": 12 * part,
-            "data-pair": `${row} ${key}`,
-          };
-          return { key: `${row} ${key}`, tag: "path", attributes };
+          });
         });
     const ofQuery = (_: unknown, row: number): Shape[] => {
       const [y, isChosen] = [queryY(row), row === chosen];
@@ -55,11 +52,7 @@ export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw 
         text(`query ${row}`, isChosen ? "word chosen" : "word", start, y + 4, queryWord(state, row), {
           "text-anchor": "end",
         }),
-        {
-          key: `frame ${row}`,
-          tag: "rect",
-          attributes: { ...frame, width: start + 8, height: LINE - 2, rx: 6, "data-pick": row },
-        },
+        shape("rect", `frame ${row}`, { ...frame, width: start + 8, height: LINE - 2, rx: 6, "data-pick": row }),
       ];
     };
     const ofKey = (_: unknown, key: number): Shape[] => {
@@ -71,8 +64,8 @@ export function sightOf(scene: MaskScene, shares: Matrix, chosen: number): Draw 
         text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), {
           opacity: 1 - 0.4 * lost,
         }),
-        { key: `bar ${key}`, tag: "rect", attributes: bar },
-        text(`weight ${key}`, "weight", bars + part * most + 5, y + 4, percent(part), { "data-key": key }),
+        shape("rect", `bar ${key}`, bar),
+        text(`weight ${key}`, "weight", bars + part * most + 5, y + 4, percent(part)),
         text(`rule ${key}`, "index", width, y + 4, lost === 0 ? "" : taken(chosen, key).name, {
           "text-anchor": "end",
           opacity: lost,
@@ -106,7 +99,7 @@ function takenBy({ state }: MaskScene) {
 /** What the keys that go had is shared out among the rest, as a softmax does; other ways to hide go straight to their weights. */
 function weightsAt(
   { state, plain, seen }: MaskScene,
-  shares: Matrix,
+  weights: Matrix,
   place: number,
   gone: (row: number, key: number) => number,
 ) {
@@ -116,7 +109,7 @@ function weightsAt(
   );
   return (row: number, key: number): number =>
     place === 1 || state.hiding !== "before" || sumOf(seen, row) === 0
-      ? mix(at(plain, row, key), at(shares, row, key), during(place, 0, 1))
+      ? mix(at(plain, row, key), at(weights, row, key), during(place, 0, 1))
       : left(row, key) / (rest[row] ?? 1);
 }
 

@@ -1,83 +1,56 @@
 // What the reader can choose in this room, and what makes sense together.
 
-import { BY, type By, codecOf, number, oneOf, wholes } from "../../src/model/fields.js";
-import { Store } from "../../src/model/store.js";
+import { BY, codecFrom, initially, initialOf, number, oneOf, type StateOf, wholes } from "../../src/model/fields.js";
+import type { Store } from "../../src/model/store.js";
 
 export const MOST = 16;
 /** No bound on that side of the window. */
 export const OPEN = -1;
 export const TOKENS: readonly number[] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 
-export type Causal = "none" | "lower-right" | "upper-left";
+const CAUSALS = ["none", "lower-right", "upper-left"] as const;
+export type Causal = (typeof CAUSALS)[number];
 /** When the hidden ones are hidden: rightly, after the softmax, or by a large negative number. */
-export type Hiding = "before" | "after" | "minus";
+const HIDINGS = ["before", "after", "minus"] as const;
+export type Hiding = (typeof HIDINGS)[number];
 
-export interface MaskState {
-  readonly queries: number;
-  readonly keys: number;
-  readonly causal: Causal;
-  readonly left: number;
-  readonly right: number;
+/** What decides who sees whom; at first nothing is hidden. */
+const RULES = {
+  queries: initially(12, number("L", 1, MOST)),
+  keys: initially(12, number("S", 1, MOST)),
+  causal: initially("none", oneOf("causal", CAUSALS)),
+  left: initially(OPEN, number("left", OPEN, MOST)),
+  right: initially(OPEN, number("right", OPEN, MOST)),
   /** Keys at the beginning that causal and window leave to everybody. */
-  readonly prefix: number;
+  prefix: initially(0, number("prefix", 0, MOST)),
   /** Where documents begin, but for the first. */
-  readonly cuts: readonly number[];
+  cuts: initially([], wholes("cuts")),
   /** Tokens at the end that are none. */
-  readonly padding: number;
+  padding: initially(0, number("pad", 0, MOST)),
   /** Size of blocks; 0: no blocks. */
-  readonly block: number;
+  block: initially(0, number("block", 0, 8)),
   /** Pairs hidden by hand: row * keys + column. */
-  readonly painted: readonly number[];
-  readonly scores: "next" | "equal";
-  readonly hiding: Hiding;
-  /** Side of the tiles that a kernel would work in. */
-  readonly tile: number;
-  /** For the costs. */
-  readonly tokens: number;
-  readonly by: By;
-}
-
-export type MaskStore = Store<MaskState>;
-
-export function openMaskStore(): MaskStore {
-  return new Store(MASK_STATE);
-}
-
-/** Nothing is hidden. */
-export const BARE: Omit<MaskState, "scores" | "hiding" | "tile" | "tokens" | "by"> = {
-  queries: 12,
-  keys: 12,
-  causal: "none",
-  left: OPEN,
-  right: OPEN,
-  prefix: 0,
-  cuts: [],
-  padding: 0,
-  block: 0,
-  painted: [],
+  painted: initially([], wholes("hide")),
 };
 
-export const MASK_STATE = codecOf<MaskState>(
-  { ...BARE, causal: "lower-right", scores: "next", hiding: "before", tile: 4, tokens: 4096, by: "rows" },
-  {
-    queries: number("L", 1, MOST),
-    keys: number("S", 1, MOST),
-    causal: oneOf("causal", ["none", "lower-right", "upper-left"]),
-    left: number("left", OPEN, MOST),
-    right: number("right", OPEN, MOST),
-    prefix: number("prefix", 0, MOST),
-    cuts: wholes("cuts"),
-    padding: number("pad", 0, MOST),
-    block: number("block", 0, 8),
-    painted: wholes("hide"),
-    scores: oneOf("scores", ["next", "equal"]),
-    hiding: oneOf("hiding", ["before", "after", "minus"]),
-    tile: number("tile", 1, 8),
-    tokens: number("N", 256, 131072),
-    by: BY,
-  },
-  consistent,
-);
+export const BARE: StateOf<typeof RULES> = initialOf(RULES);
+
+const FIELDS = {
+  ...RULES,
+  causal: initially("lower-right", RULES.causal),
+  scores: initially("next", oneOf("scores", ["next", "equal"])),
+  hiding: initially("before", oneOf("hiding", HIDINGS)),
+  /** Side of the tiles that a kernel would work in. */
+  tile: initially(4, number("tile", 1, 8)),
+  /** For the costs. */
+  tokens: initially(4096, number("N", 256, 131072)),
+  by: initially("rows", BY),
+};
+
+export type MaskState = StateOf<typeof FIELDS>;
+export type MaskStore = Store<MaskState>;
+
+export const MASK_STATE = codecFrom<MaskState>(FIELDS, consistent);
 
 function consistent(state: MaskState): MaskState {
   const { queries, keys, cuts, painted } = state;

@@ -1,9 +1,10 @@
 // Query heads that share keys and values, and what that saves: from one pair a head to one pair for all.
 
-import { button, h, svg } from "../../src/ui/dom.js";
-import { whole } from "../../src/ui/numbers.js";
+import { button, h, indexed, svg } from "../../src/ui/dom.js";
+import { bytes, whole } from "../../src/ui/numbers.js";
 import { legend, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
+import { counted, heads, line, tableFrame } from "../../src/ui/table.js";
 import { type Count, cachePerToken, countsOf, modelWidth, perLayer } from "./counts.js";
 import { divisors, GPT3, type HeadsState, type HeadsStore } from "./state.js";
 
@@ -36,15 +37,14 @@ export function countsPicture(store: HeadsStore) {
   });
   const rows = h("tbody");
   const figures = h("dl", { class: "figures" });
-  const names = ["multiplied", "parameters"].map((name) => h("th", { scope: "col" }, name));
-  const table = h("table", { class: "plain-table" }, h("thead", {}, h("tr", {}, h("td"), ...names)), rows);
+  const table = h("table", { class: "plain-table" }, heads("", "multiplied", "parameters"), rows);
   const { element, say } = picture({
     name: "counts",
     title: "Heads that share keys and values",
     body: [
       h("div", {}, lines),
       legend({ query: "query heads", key: "key and value heads" }),
-      h("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Parameters" }, table),
+      tableFrame("Parameters", table),
       figures,
     ],
     controls: [sharing.element],
@@ -64,18 +64,14 @@ export function countsPicture(store: HeadsStore) {
     lines.replaceChildren(...drawn(state));
     say(kindOf(state));
     const total = perLayer(state);
-    const sum = h("tr", { class: "own" }, h("th", { scope: "row" }, "one layer"), h("td"), h("td", {}, whole(total)));
-    rows.replaceChildren(...countsOf(state).map(line), sum);
+    rows.replaceChildren(...countsOf(state).map(lineOf), line("one layer", ["", whole(total)], "own"));
     const cache = cachePerToken(state);
-    const said = [
-      ["Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`],
-      [`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"],
-      ["One head, its output weights included", whole(Math.round(total / queryHeads)), "parameters"],
-      ["Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`],
-    ].map(([name = "", value = "", note = ""]) =>
-      h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note))),
+    figures.replaceChildren(
+      counted("Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`),
+      counted(`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
+      counted("One head, its output weights included", whole(Math.round(total / queryHeads)), "parameters"),
+      counted("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`),
     );
-    figures.replaceChildren(...said);
   };
   return { element, show };
 }
@@ -83,12 +79,12 @@ export function countsPicture(store: HeadsStore) {
 /** Query heads above, the keys and values that they share below. */
 function drawn({ queryHeads, kvHeads }: HeadsState): readonly SVGElement[] {
   const x = (index: number, count: number): number => ((index + 0.5) * WIDE) / count;
-  const heads = Array.from({ length: queryHeads }, (_, head) => x(head, queryHeads));
+  const queries = Array.from({ length: queryHeads }, (_, head) => x(head, queryHeads));
   const shared = Array.from({ length: kvHeads }, (_, head) => x(head, kvHeads));
   const dot = (tone: string, y: number) => (at: number) =>
     svg("rect", { class: tone, fill: "currentcolor", x: at - 3, y, width: 6, height: 8, rx: 2 });
   const look = { class: "tone-soft", fill: "none", stroke: "currentcolor", "stroke-width": 0.7 };
-  const ways = heads.map((from, head) => {
+  const ways = queries.map((from, head) => {
     const to = shared[Math.floor((head * kvHeads) / queryHeads)] ?? 0;
     return svg("path", {
       ...look,
@@ -96,7 +92,7 @@ function drawn({ queryHeads, kvHeads }: HeadsState): readonly SVGElement[] {
       d: `M${from} 12C${from} 50 ${to} 42 ${to} 80`,
     });
   });
-  return [...ways, ...heads.map(dot("tone-query", 5)), ...shared.map(dot("tone-key", 79))];
+  return [...ways, ...queries.map(dot("tone-query", 5)), ...shared.map(dot("tone-key", 79))];
 }
 
 function kindOf({ queryHeads, kvHeads }: HeadsState): string {
@@ -108,13 +104,6 @@ function kindOf({ queryHeads, kvHeads }: HeadsState): string {
     : `Grouped-query attention: ${share}, in ${kvHeads} groups. The cache shrinks to 1/${queryHeads / kvHeads}; queries stay ${queryHeads}.`;
 }
 
-function line({ name, factors, total }: Count): HTMLElement {
-  const [letter = "", below = ""] = name.split("_");
-  const head = h("th", { scope: "row" }, h("i", {}, letter), h("sub", {}, below));
-  return h("tr", {}, head, h("td", {}, factors.map(whole).join(" × ")), h("td", {}, whole(total)));
-}
-
-function bytes(count: number): string {
-  if (count >= 1e6) return `${(count / 1e6).toFixed(2)} MB`;
-  return count >= 1e3 ? `${(count / 1e3).toFixed(1)} kB` : `${count} bytes`;
+function lineOf({ name, factors, total }: Count): HTMLElement {
+  return line(h("i", {}, ...indexed(name)), [factors.map(whole).join(" × "), whole(total)]);
 }

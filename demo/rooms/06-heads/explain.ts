@@ -1,13 +1,13 @@
 // One number of the room taken apart. What happens inside of a head is told as in the matrix walk.
 
-import { at } from "../../src/model/matrix.js";
+import { along, at, down } from "../../src/model/matrix.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
 import { type Explanation, products, softened } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";
 import { HEADS, IT, KEY_WIDTH, keysOf, PROPERTIES, valuesOf } from "../00-thread/toy.js";
 import { explain as explainInHead } from "../04-matrix-walk/explain.js";
 import type { Spot as WalkSpot } from "../04-matrix-walk/spots.js";
-import type { Layers } from "./layers.js";
+import { type Layers, rowMatrix } from "./layers.js";
 import { type HeadsScene, headOf } from "./scene.js";
 import { isOfLayers, type LayerKind, rowOfLayer, type Spot } from "./views.js";
 
@@ -53,12 +53,7 @@ function explainMixed({ state, joined, mixed, words, walk }: HeadsScene, row: nu
   return {
     subject: `Y [${words[row]}, ${FEATURES[col]}]`,
     sentence: "The word’s row of all heads’ outputs times a column of WO: the only place where heads meet.",
-    ...products(
-      labels,
-      (index) => at(joined, row, index),
-      (index) => at(state.mix, index, col),
-      ["", "O", "WO"],
-    ),
+    ...products(labels, along(joined, row), down(state.mix, col), ["", "O", "WO"]),
     result: at(mixed, row, col),
     lights: [],
   };
@@ -71,37 +66,21 @@ function explainLayer(layers: Layers, kind: LayerKind, col: number): Explanation
   if (title === "A") return softened(row.scores, layers.words, { subject, at: col });
   const keys = PROPERTIES.slice(0, KEY_WIDTH);
   const result = numbers[col] ?? Number.NaN;
-  const isScore = title === "S";
-  const [sentence, product] =
-    title === "Q"
-      ? [
-          "The vector of “it”, with what came before added, times a column of WQ.",
-          products(
-            PROPERTIES,
-            (i) => at(x, IT, i),
-            (i) => at(HEADS[head], i, col),
-            ["", "x", "WQ"],
-          ),
-        ]
-      : isScore
-        ? [
-            "Query times key, over √4.",
-            products(
-              keys,
-              (i) => row.query[i] ?? 0,
-              (i) => at(keysOf(x), col, i),
-              ["", "q", "k"],
-            ),
-          ]
-        : [
-            "The sum of the values, each times its attention weight.",
-            products(
-              layers.words,
-              (key) => row.weights[key] ?? 0,
-              (key) => at(valuesOf(x), key, col),
-              ["", "weight", "v"],
-            ),
-          ];
-  const last = isScore ? `${product.last}; / √4 = ${exact(result)}` : product.last;
-  return { subject, sentence, ...product, last, result, lights: [] };
+  const [query, weights] = [rowMatrix(row.query), rowMatrix(row.weights)];
+  const told: Readonly<Record<string, Pick<Explanation, "sentence" | "terms">>> = {
+    Q: {
+      sentence: "The vector of “it”, with what came before added, times a column of WQ.",
+      ...products(PROPERTIES, along(x, IT), down(HEADS[head], col), ["", "x", "WQ"]),
+    },
+    S: {
+      sentence: "Query times key, over √4.",
+      ...products(keys, along(query, 0), along(keysOf(x), col), ["", "q", "k"]),
+    },
+    O: {
+      sentence: "The sum of the values, each times its attention weight.",
+      ...products(layers.words, along(weights, 0), down(valuesOf(x), col), ["", "weight", "v"]),
+    },
+  };
+  const halved = title === "S" ? { last: `sum / √4 = ${exact(result)}` } : {};
+  return { subject, sentence: "", ...told[title], ...halved, result, lights: [] };
 }

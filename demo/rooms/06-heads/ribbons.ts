@@ -32,7 +32,7 @@ export function headTones(count: number): Readonly<Record<string, string>> {
   return { ...Object.fromEntries(named), below: "below 0" };
 }
 
-export const toneOf = (head: number): string => `tone-${TONES[head % TONES.length]}`;
+const toneOf = (head: number): string => `tone-${TONES[head % TONES.length]}`;
 
 /** An arc beside a sentence that runs downwards. */
 export function arc(x: number, [from, to]: readonly [number, number], out: number): string {

@@ -1,7 +1,7 @@
 // The numbers of the room: the sentence through as many heads as are chosen, and their mix.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { callsOf as callsOfWalk, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
+import { callOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import { at, fill, type Matrix, multiply } from "../../src/model/matrix.js";
 import { INITIAL, type State } from "../../src/model/state.js";
 import { type Walk, walk } from "../../src/model/walk.js";
@@ -48,8 +48,9 @@ export function headOf({ walk, walked, kernel }: HeadsScene, index: number) {
   return head === undefined ? undefined : { walk, state: walked, head, kernel: kernel?.heads[index] };
 }
 
-export function callsOf({ walk, walked }: HeadsScene): readonly Call[] {
-  return callsOfWalk(walk, walked);
+/** One: the sentence is never empty. */
+export function callsOf({ walk, walked }: HeadsScene): readonly [Call] {
+  return [callOf(walk, walked)];
 }
 
 export function readAnswers({ walk }: HeadsScene, [answer]: readonly Answer[]): KernelAnswer | undefined {

@@ -20,7 +20,7 @@ export interface Attended {
   readonly bias: Matrix;
   /** Scaled, with bias; -Infinity where causal hides. */
   readonly scores: Matrix;
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   readonly output: Matrix;
 }
 
@@ -44,6 +44,6 @@ export function attend(vectors: Matrix, state: OrderState, shift: number): Atten
       ? Number.NEGATIVE_INFINITY
       : at(products, row, col) * SCALE + at(bias, row, col),
   );
-  const shares = softmax(scores);
-  return { added, x, plainQ, plainK, q, k, v, bias, scores, shares, output: multiply(shares, v) };
+  const weights = softmax(scores);
+  return { added, x, plainQ, plainK, q, k, v, bias, scores, weights, output: multiply(weights, v) };
 }

@@ -7,7 +7,7 @@ import { gap, type OrderScene } from "./scene.js";
 import type { Kind, OrderState } from "./state.js";
 
 export interface OrderAnswer {
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   readonly output: Matrix;
   /** Output now, less that of the same word as written. */
   readonly difference: Matrix;
@@ -32,7 +32,7 @@ export function readAnswers({ now, places }: OrderScene, answers: readonly Answe
   const { rows, cols } = now.output;
   const [output, written] = answers.map((answer) => unstack(rows, cols, answer.output.data));
   if (output === undefined || written === undefined) return undefined;
-  const shares = unstack(rows, rows, answers[0]?.weights.data ?? []);
-  const apart = Math.max(widestGap(output, now.output), widestGap(shares, now.shares));
-  return { shares, output, difference: gap(output, written, places), apart };
+  const weights = unstack(rows, rows, answers[0]?.weights.data ?? []);
+  const apart = Math.max(widestGap(output, now.output), widestGap(weights, now.weights));
+  return { weights, output, difference: gap(output, written, places), apart };
 }

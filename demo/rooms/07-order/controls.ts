@@ -4,7 +4,7 @@ import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
 import { byChoice, worded } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
-import { BASES, KINDS, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
+import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
 import { KIND_TEXTS } from "./texts.js";
 
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
@@ -18,21 +18,11 @@ export const KIND_NAMES: Readonly<Record<Kind, string>> = {
 };
 
 export function controls(store: OrderStore) {
-  const text = h("input", {
-    type: "text",
-    id: "sentence",
-    maxlength: 200,
-    autocomplete: "off",
-    spellcheck: "false",
-    dir: "auto",
-  });
+  const typing = { type: "text", maxlength: 200, autocomplete: "off", spellcheck: "false", dir: "auto" };
+  const text = h("input", { id: "sentence", ...typing });
   text.addEventListener("input", () => store.change({ text: text.value, order: [], numbers: null, asker: 0 }, "run"));
   const message = h("p", { class: "field-message", role: "status" });
-  const kind = choice<Kind>(
-    "Positions",
-    KINDS.map((value) => ({ value, text: KIND_NAMES[value] })),
-    (value) => store.change({ kind: value }, "new"),
-  );
+  const kind = choice<Kind>("Positions", KIND_NAMES, (value) => store.change({ kind: value }, "new"));
   const shift = slider("First position", { least: 0, most: MOST_SHIFT, step: 1 }, (value) =>
     store.change({ shift: value }),
   );

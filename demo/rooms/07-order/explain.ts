@@ -1,8 +1,9 @@
 // One number of the room taken apart, whichever matrix it stands in.
 
-import { at, rowsOf } from "../../src/model/matrix.js";
-import { type Explanation, type NamedLight, products, softened } from "../../src/ui/explanation.js";
-import { exact } from "../../src/ui/numbers.js";
+import { along, at, down, rowsOf } from "../../src/model/matrix.js";
+import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
+import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { exact, timesTold } from "../../src/ui/numbers.js";
 import { SCALE } from "./attend.js";
 import type { OrderAnswer } from "./calls.js";
 import { clipped, speed } from "./positions.js";
@@ -10,23 +11,13 @@ import type { OrderScene } from "./scene.js";
 import { ANSWERS, ASKS, FEATURES, PROPERTIES, QUESTIONS } from "./vectors.js";
 import { cellOf, type MatrixName } from "./views.js";
 
-export interface Spot {
-  readonly name: MatrixName;
-  readonly row: number;
-  readonly col: number;
-}
-
 type Told = Omit<Explanation, "result" | "lights"> & Partial<Explanation>;
 
-/** A cell, or a whole row or column. */
-const lit = (name: string, row?: number, col?: number): NamedLight => ({
-  name,
-  ...(row === undefined ? {} : { row }),
-  ...(col === undefined ? {} : { col }),
-});
-
-export function explain(scene: OrderScene, spot: Spot, answer?: OrderAnswer): Explanation | undefined {
-  const { name, row, col } = spot;
+export function explain(
+  scene: OrderScene,
+  { name, row, col }: NamedSpot<MatrixName>,
+  answer?: OrderAnswer,
+): Explanation | undefined {
   const result = cellOf(name, scene, row, col);
   if (Number.isNaN(result)) return undefined;
   return { lights: [lit(name, row, col)], result, ...TELL[name](scene, row, col, answer) };
@@ -64,7 +55,7 @@ const TELL: Readonly<
   angle: ({ state, labels }, row, pair) => ({
     subject: `angle of “${labels[row]}”, pair ${pair + 1}`,
     sentence: `Its position, ${state.shift + row}, times the pair’s speed ${state.base}^(−${2 * pair}/8).`,
-    last: `${state.shift + row} × ${exact(speed(state.base, pair))} = ${exact((state.shift + row) * speed(state.base, pair))}`,
+    last: timesTold(state.shift + row, speed(state.base, pair)),
   }),
   Q: (scene, row, col) => explainTurned(scene, "Q", row, col),
   K: (scene, row, col) => explainTurned(scene, "K", row, col),
@@ -93,31 +84,26 @@ const TELL: Readonly<
     };
   },
   Z: ({ now, labels, state }, row, col) => {
-    const dotProduct = products(
-      QUESTIONS.map(({ name }) => name),
-      (index) => at(now.q, row, index),
-      (index) => at(now.k, col, index),
-      ["", "q", "k"],
-    );
-    const dot = QUESTIONS.reduce((sum, _, index) => sum + at(now.q, row, index) * at(now.k, col, index), 0);
+    const questions = QUESTIONS.map(({ name }) => name);
+    const dot = questions.reduce((sum, _, index) => sum + at(now.q, row, index) * at(now.k, col, index), 0);
     const bias = at(now.bias, row, col);
     const added =
       state.kind === "alibi" || state.kind === "relative" ? ` ${bias < 0 ? "−" : "+"} ${exact(Math.abs(bias))}` : "";
     const hidden = state.kind === "causal" && col > row;
     return {
-      ...dotProduct,
+      ...products(questions, along(now.q, row), along(now.k, col), ["", "q", "k"]),
       subject: `S [${labels[row]}, ${labels[col]}]`,
       sentence: hidden
         ? "The key comes later: its score is set to −∞."
         : "Query times key, question by question, over √8, and what distance adds.",
-      last: hidden ? "→ −∞" : `${exact(dot)} × ${exact(SCALE)}${added} = ${exact(at(now.scores, row, col))}`,
+      last: hidden ? "→ −∞" : `${exact(dot)} × ${exact(SCALE, 6)}${added} ≈ ${exact(at(now.scores, row, col))}`,
     };
   },
   A: ({ now, labels }, row, col, answer) => ({
     ...softened(rowsOf(now.scores)[row] ?? [], labels, {
       subject: `A [${labels[row]}, ${labels[col]}]`,
       at: col,
-      kernel: answer && at(answer.shares, row, col),
+      kernel: answer && at(answer.weights, row, col),
     }),
     sentence: "The sum has the same terms in any order: that is why a softmax cannot tell.",
     lights: [lit("Z", row), lit("A", row, col)],
@@ -125,12 +111,7 @@ const TELL: Readonly<
   O: ({ now, labels }, row, col, answer) => ({
     subject: `O [${labels[row]}, ${FEATURES[col]}]`,
     sentence: "Every word’s value times its attention weight: a sum again, whose terms have no order.",
-    ...products(
-      labels,
-      (key) => at(now.shares, row, key),
-      (key) => at(now.v, key, col),
-      ["", "weight", "v"],
-    ),
+    ...products(labels, along(now.weights, row), down(now.v, col), ["", "weight", "v"]),
     kernel: answer && at(answer.output, row, col),
     lights: [lit("A", row), lit("O", row, col)],
   }),
@@ -161,12 +142,7 @@ function explainProjected({ now, labels, state }: OrderScene, role: "Q" | "K", r
   return {
     subject: `${role} [${labels[row]}, ${QUESTIONS[col]?.name}]`,
     sentence: `The word’s vector${added ? ", with its position," : ""} times a column of W${role}.`,
-    ...products(
-      FEATURES,
-      (index) => at(now.x, row, index),
-      (index) => at(weights, index, col),
-      ["", added ? "x + p" : "x", `W${role}`],
-    ),
+    ...products(FEATURES, along(now.x, row), down(weights, col), ["", added ? "x + p" : "x", `W${role}`]),
     lights: [lit(role === "Q" ? "Wq" : "Wk", undefined, col), lit(role === "Q" ? "Qp" : "Kp", row, col)],
   };
 }

@@ -20,10 +20,10 @@ export function morph(
   const { words, state } = scene;
   const [asker, row] = [spots[state.asker], scene.places.indexOf(state.asker)];
   const read = [from, to].map((places) => {
-    const { shares, output } = attendIn(scene, places);
+    const { weights, output } = attendIn(scene, places);
     const place = places.indexOf(state.asker);
     return {
-      weights: words.map((_, word) => entry(shares, place, places.indexOf(word))),
+      weights: words.map((_, word) => entry(weights, place, places.indexOf(word))),
       output: FEATURES.map((_, col) => entry(output, place, col)),
     };
   });

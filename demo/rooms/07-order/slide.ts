@@ -150,7 +150,7 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
 function nearestKey({ now, labels }: OrderScene, row: number): number {
   const others = labels.map((_, place) => place).filter((place) => place !== row);
   return others.reduce(
-    (best, place) => (entry(now.shares, row, place) > entry(now.shares, row, best) ? place : best),
+    (best, place) => (entry(now.weights, row, place) > entry(now.weights, row, best) ? place : best),
     others[0] ?? row,
   );
 }

@@ -1,8 +1,19 @@
 // What the reader can choose in this room.
 
-import { BY, type By, codecOf, matrix, matrixOrNone, number, oneOf, text, wholes } from "../../src/model/fields.js";
+import {
+  BY,
+  codecFrom,
+  initially,
+  matrix,
+  matrixOrNone,
+  number,
+  oneOf,
+  type StateOf,
+  text,
+  wholes,
+} from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
-import { Store } from "../../src/model/store.js";
+import type { Store } from "../../src/model/store.js";
 import { cutIntoWords } from "../../src/model/tokens.js";
 import { WIDTH } from "./vectors.js";
 
@@ -16,32 +27,6 @@ export const REACH = 4;
 export const KINDS = ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"] as const;
 export type Kind = (typeof KINDS)[number];
 
-export interface OrderState {
-  readonly text: string;
-  /** Which word of the text stands where; empty: as written. */
-  readonly order: readonly number[];
-  readonly kind: Kind;
-  /** How many positions come before the first word. */
-  readonly shift: number;
-  readonly base: number;
-  readonly slope: number;
-  /** Of the table that stands for a learned one. */
-  readonly seed: number;
-  /** Added to the score at each distance from -REACH to REACH, of key less query. */
-  readonly biases: Matrix;
-  /** X changed by hand, in the order of the text; null: as made from the words. */
-  readonly numbers: Matrix | null;
-  /** The word in the light, by its place in the text. */
-  readonly asker: number;
-  readonly by: By;
-}
-
-export type OrderStore = Store<OrderState>;
-
-export function openOrderStore(): OrderStore {
-  return new Store(ORDER_STATE);
-}
-
 /** The word before a query matters most, the one after it a little. */
 const BIASES: Matrix = {
   rows: 1,
@@ -49,35 +34,30 @@ const BIASES: Matrix = {
   data: Float64Array.of(-1, -0.5, 0, 1.5, 0, 0.5, -0.5, -1, -1.5),
 };
 
-export const ORDER_STATE = codecOf<OrderState>(
-  {
-    text: "Susan gave roses to Mary",
-    order: [],
-    kind: "none",
-    shift: 0,
-    base: 10_000,
-    slope: 0.5,
-    seed: 1,
-    biases: BIASES,
-    numbers: null,
-    asker: 1,
-    by: "rows",
-  },
-  {
-    text: text("t", 200),
-    order: wholes("order"),
-    kind: oneOf("kind", KINDS),
-    shift: number("shift", 0, MOST_SHIFT),
-    base: number("base", 10, 10_000),
-    slope: number("slope", 0.125, 2, 3),
-    seed: number("seed", 1, 9999),
-    biases: matrix("bias"),
-    numbers: matrixOrNone("x"),
-    asker: number("word", 0, MOST_WORDS - 1),
-    by: BY,
-  },
-  consistent,
-);
+const FIELDS = {
+  text: initially("Susan gave roses to Mary", text("t", 200)),
+  /** Which word of the text stands where; empty: as written. */
+  order: initially([], wholes("order")),
+  kind: initially("none", oneOf("kind", KINDS)),
+  /** How many positions come before the first word. */
+  shift: initially(0, number("shift", 0, MOST_SHIFT)),
+  base: initially(10_000, number("base", 10, 10_000)),
+  slope: initially(0.5, number("slope", 0.125, 2, 3)),
+  /** Of the table that stands for a learned one. */
+  seed: initially(1, number("seed", 1, 9999)),
+  /** Added to the score at each distance from -REACH to REACH, of key less query. */
+  biases: initially(BIASES, matrix("bias")),
+  /** X changed by hand, in the order of the text; null: as made from the words. */
+  numbers: initially(null, matrixOrNone("x")),
+  /** The word in the light, by its place in the text. */
+  asker: initially(1, number("word", 0, MOST_WORDS - 1)),
+  by: initially("rows", BY),
+};
+
+export type OrderState = StateOf<typeof FIELDS>;
+export type OrderStore = Store<OrderState>;
+
+export const ORDER_STATE = codecFrom<OrderState>(FIELDS, consistent);
 
 export function wordsOf({ text: written }: OrderState): readonly string[] {
   return cutIntoWords(written).words.slice(0, MOST_WORDS);

@@ -3,6 +3,7 @@
 import { largest } from "../../src/model/matrix.js";
 import { h } from "../../src/ui/dom.js";
 import { apart } from "../../src/ui/numbers.js";
+import { line } from "../../src/ui/table.js";
 import { attend } from "./attend.js";
 import { KIND_NAMES } from "./controls.js";
 import { gap, type OrderScene, reordered } from "./scene.js";
@@ -26,16 +27,14 @@ export function changesOf({ vectors, state, words }: OrderScene): readonly (read
 }
 
 export function trialRows(scene: OrderScene): HTMLElement[] {
-  return changesOf(scene).map(([kind, changes]) =>
-    h(
-      "tr",
-      { class: kind === scene.state.kind ? "own" : undefined, "data-kind": kind },
-      h("th", { scope: "row" }, KIND_NAMES[kind]),
-      ...changes.map((change) => {
-        const isSeen = change >= ROUNDING;
-        const verdict = h("b", {}, isSeen ? "notices" : "blind");
-        return h("td", { class: isSeen ? "noticed" : undefined }, verdict, " ", h("span", {}, apart(change)));
-      }),
-    ),
-  );
+  return changesOf(scene).map(([kind, changes]) => {
+    const row = line(KIND_NAMES[kind], changes.map(apart), kind === scene.state.kind ? "own" : undefined);
+    row.dataset["kind"] = kind;
+    for (const [index, cell] of Array.from(row.cells).slice(1).entries()) {
+      const isSeen = (changes[index] ?? 0) >= ROUNDING;
+      cell.classList.toggle("noticed", isSeen);
+      cell.prepend(h("b", {}, isSeen ? "notices" : "blind"), " ");
+    }
+    return row;
+  });
 }

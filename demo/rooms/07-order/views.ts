@@ -67,14 +67,14 @@ export function viewOf(name: MatrixName, scene: OrderScene, answer?: OrderAnswer
     b: () => signed("b", "added at each distance, key less query; change any", state.biases, given),
     B: () => signed("B", "what distance adds to each score", now.bias, pairs),
     Z: () => signed("S", `q · k / √8${plusB}`, now.scores, pairs),
-    A: () => signed("A", "attention weights: each row sums to 1", answer?.shares ?? now.shares, isWeight),
+    A: () => signed("A", "attention weights: each row sums to 1", answer?.weights ?? now.weights, isWeight),
     O: () => signed("O", "output of each word", answer?.output ?? now.output),
     D: () => signed("D", "change against the order as written", rounded(answer?.difference ?? difference), { full: 1 }),
   };
   return views[name]();
 }
 
-export function anglesOf({ state, labels }: OrderScene): Matrix {
+function anglesOf({ state, labels }: OrderScene): Matrix {
   return fill(labels.length, QUESTIONS.length / 2, (row, pair) => (state.shift + row) * speed(state.base, pair));
 }
 

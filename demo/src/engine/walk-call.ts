@@ -20,23 +20,25 @@ export interface KernelAnswer {
 
 /** None for an empty sentence: there is nothing to ask. */
 export function callsOf(walk: Walk, state: State): readonly Call[] {
-  if (walk.labels.length === 0) return [];
+  return walk.labels.length === 0 ? [] : [callOf(walk, state)];
+}
+
+export function callOf(walk: Walk, state: State): Call {
   const hidden = new Set(state.hidden);
   const mask = {
     data: Uint8Array.from(walk.labels, (_, key) => (hidden.has(key) ? 0 : 1)),
     shape: [1, 1, 1, walk.labels.length],
   };
-  const call: Call = {
+  return {
     q: stack(walk.heads.map((head) => head.q)),
     k: stack(walk.heads.map((head) => head.k)),
     v: stack(walk.heads.map((head) => head.v)),
     options: {
       scale: walk.scale,
-      causal: state.causal === "none" ? false : state.causal,
+      ...(state.causal === "none" ? {} : { causal: state.causal }),
       ...(hidden.size > 0 ? { mask } : {}),
     },
   };
-  return [call];
 }
 
 export function readAnswer(walk: Walk, answer: Answer): KernelAnswer {

@@ -15,6 +15,28 @@ export interface Field<T> {
 
 type Fields<S> = { readonly [K in keyof S]: Field<S[K]> };
 
+/** A field, and what it is at first. */
+interface Begun<T> extends Field<T> {
+  readonly initial: T;
+}
+
+export const initially = <T>(initial: NoInfer<T>, field: Field<T>): Begun<T> => ({ ...field, initial });
+
+/** The state that is made of such fields. */
+export type StateOf<F> = { readonly [K in keyof F]: F[K] extends Begun<infer T> ? T : never };
+
+type AllBegun<S> = { readonly [K in keyof S]: Begun<S[K]> };
+
+export function initialOf<S extends object>(fields: AllBegun<S>): S {
+  const initial: Partial<S> = {};
+  for (const name in fields) initial[name] = fields[name].initial;
+  return initial as S;
+}
+
+export function codecFrom<S extends object>(fields: AllBegun<S>, consistent?: (state: S) => S): Codec<S> {
+  return codecOf(initialOf(fields), fields, consistent);
+}
+
 /** `unsaid`: what an address that says this much means by the fields that it leaves out, where that is not the initial state. */
 export function codecOf<S extends object>(
   initial: S,
@@ -72,7 +94,7 @@ export function listed(values: readonly number[], wanted: number): number {
   return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
 }
 
-export function oneOf<T extends string>(key: string, values: readonly T[]): Field<T> {
+export function oneOf<const T extends string>(key: string, values: readonly T[]): Field<T> {
   return { key, write: (value) => value, read: (text) => values.find((value) => value === text) };
 }
 

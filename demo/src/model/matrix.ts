@@ -31,6 +31,18 @@ export function at(matrix: Readable, row: number, col: number): number {
   return col < matrix.cols ? (matrix.data[row * matrix.cols + col] ?? Number.NaN) : Number.NaN;
 }
 
+/** The entries of a row, by their columns. */
+export const along =
+  (matrix: Readable, row: number) =>
+  (col: number): number =>
+    at(matrix, row, col);
+
+/** The entries of a column, by their rows. */
+export const down =
+  (matrix: Readable, col: number) =>
+  (row: number): number =>
+    at(matrix, row, col);
+
 export function multiply(a: Matrix, b: Matrix): Matrix {
   return fill(a.rows, b.cols, (row, col) => {
     let sum = 0;
@@ -105,6 +117,11 @@ export function unstack(rows: number, cols: number, data: ArrayLike<number>, hea
 
 export function rowsOf(a: Readable): readonly (readonly number[])[] {
   return Array.from({ length: a.rows }, (_, row) => Array.from({ length: a.cols }, (_, col) => at(a, row, col)));
+}
+
+/** Matrices by their names as rows, to be saved. */
+export function rowsOfAll(matrices: Readonly<Record<string, Readable>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(matrices).map(([name, matrix]) => [name, rowsOf(matrix)]));
 }
 
 export function identity(size: number): Matrix {

@@ -1,66 +1,77 @@
-// Everything that the reader can choose, its defaults, and the rules that keep the choices consistent.
+// Everything that the reader can choose in the walk, its defaults, how it stands in the address, and the rules that keep the choices
+// consistent.
 
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
+import { codecFrom, type Field, initially, matrixOrNone, number, oneOf, type StateOf, text, wholes } from "./fields.js";
 import type { Matrix } from "./matrix.js";
-import { cutIntoWords } from "./tokens.js";
-
-export type Role = "q" | "k" | "v";
-export type Causal = "none" | "lower-right" | "upper-left";
+import { readMatrix } from "./matrix-text.js";
+import { Store } from "./store.js";
+import { cutIntoWords, MOST_TOKENS } from "./tokens.js";
 
 export const STEPS = ["words", "project", "scores", "scale", "mask", "softmax", "output"] as const;
 export type StepName = (typeof STEPS)[number];
 
-export interface State {
-  readonly text: string;
-  /** X typed by hand; null: from the words. */
-  readonly numbers: Matrix | null;
-  readonly width: number;
-  readonly heads: number;
-  /** "root": 1 / sqrt(head width); else the multiplier itself. */
-  readonly scale: "root" | number;
-  readonly causal: Causal;
-  /** How many of the last words ask; 0: all of them. */
-  readonly asking: number;
-  /** Words that nobody may see (padding). */
-  readonly hidden: readonly number[];
-  /** Edited projection matrices; null: as given. */
-  readonly edited: Readonly<Record<Role, Matrix | null>>;
-  readonly step: StepName;
-  /** The numbers of all steps instead of one. */
-  readonly all: boolean;
-  /** Results are filled query by query instead of all at once. */
-  readonly loop: boolean;
-  readonly head: number;
-  /** Which of Q, K, V the projection step shows. */
-  readonly role: Role;
-  /** A word is a column instead of a row. */
-  readonly columns: boolean;
-  /** The word in the light, by position; -1: the page chooses. */
-  readonly asker: number;
-}
-
-export const NOTHING_EDITED: State["edited"] = { q: null, k: null, v: null };
-
-export const INITIAL: State = {
-  text: "The animal didn't cross the road because it was too tired",
-  numbers: null,
-  width: 8,
-  heads: 1,
-  scale: "root",
-  causal: "none",
-  asking: 0,
-  hidden: [],
-  edited: NOTHING_EDITED,
-  step: "words",
-  all: false,
-  loop: false,
-  head: 0,
-  role: "q",
-  columns: false,
-  asker: -1,
-};
+const LONGEST_TEXT = 400;
+const LARGEST_SCALE = 8;
 
 export const MOST_HEADS = 4;
+
+/** How each choice stands in the address, and what it is at first. */
+const FIELDS = {
+  text: initially("The animal didn't cross the road because it was too tired", text("t", LONGEST_TEXT)),
+  /** X typed by hand; null: from the words. */
+  numbers: initially<Matrix | null>(null, { ...matrixOrNone("x"), read: readInput }),
+  width: initially(8, number("d", LEAST_WIDTH, MOST_WIDTH)),
+  heads: initially(1, number("h", 1, MOST_HEADS)),
+  /** "root": 1 / sqrt(head width); else the multiplier itself. */
+  scale: initially<"root" | number>("root", { key: "scale", write: String, read: readScale }),
+  causal: initially("none", oneOf("causal", ["none", "lower-right", "upper-left"])),
+  /** How many of the last words ask; 0: all of them. */
+  asking: initially(0, number("asking", 0, MOST_TOKENS)),
+  /** Words that nobody may see (padding). */
+  hidden: initially([], wholes("hide")),
+  step: initially("words", oneOf("step", STEPS)),
+  /** The numbers of all steps instead of one. */
+  all: initially(false, flag("all", "1")),
+  /** Results are filled query by query instead of all at once. */
+  loop: initially(false, flag("loop", "1")),
+  /** Counted from 1 in the address. */
+  head: initially(0, { key: "head", write: (head: number) => String(head + 1), read: readHead }),
+  /** Which of Q, K, V the projection step shows. */
+  role: initially("q", oneOf("role", ["q", "k", "v"])),
+  /** A word is a column instead of a row. */
+  columns: initially(false, flag("by", "columns")),
+  /** The word in the light, by position; -1: the page chooses. */
+  asker: initially(-1, number("word", -1, MOST_TOKENS)),
+  wq: initially(null, matrixOrNone("wq")),
+  wk: initially(null, matrixOrNone("wk")),
+  wv: initially(null, matrixOrNone("wv")),
+};
+
+/** Each edited matrix has a name of its own in the address. */
+type FlatState = StateOf<typeof FIELDS>;
+
+export type Causal = FlatState["causal"];
+export type Role = FlatState["role"];
+
+export interface State extends Omit<FlatState, "wq" | "wk" | "wv"> {
+  /** Edited projection matrices; null: as given. */
+  readonly edited: Readonly<Record<Role, Matrix | null>>;
+}
+
+export type WalkStore = Store<State>;
+
+const FLAT = codecFrom<FlatState>(FIELDS);
+const flat = ({ edited: { q, k, v }, ...rest }: State): FlatState => ({ ...rest, wq: q, wk: k, wv: v });
+const { wq: q, wk: k, wv: v, ...others } = FLAT.initial;
+
+export const NOTHING_EDITED: State["edited"] = { q, k, v };
+export const INITIAL: State = { ...others, edited: NOTHING_EDITED };
+
+export function openWalkStore(): WalkStore {
+  const { isTooLarge } = FLAT;
+  return new Store({ initial: INITIAL, consistent, fromHash, toHash, isTooLarge }, ["step", "role", "all"]);
+}
 
 /** Words of the sentence, or names for the rows of a typed matrix. */
 export function labelsOf(state: State): readonly string[] {
@@ -105,4 +116,31 @@ function nearestWidth(width: number, heads: number): number {
 
 function clampWhole(value: number, least: number, most: number): number {
   return Number.isFinite(value) ? Math.min(most, Math.max(least, Math.round(value))) : least;
+}
+
+export function toHash(state: State): string {
+  return FLAT.toHash(flat(state));
+}
+
+export function fromHash(hash: string): Partial<State> {
+  const { wq: q = null, wk: k = null, wv: v = null, ...read } = FLAT.fromHash(hash);
+  return q === null && k === null && v === null ? read : { ...read, edited: { q, k, v } };
+}
+
+function flag(key: string, said: string): Field<boolean> {
+  return { key, write: (is) => (is ? said : ""), read: (written) => (written === said ? true : undefined) };
+}
+
+function readHead(written: string): number | undefined {
+  return /^\d{1,3}$/.test(written) ? Number(written) - 1 : undefined;
+}
+
+function readScale(written: string): number | undefined {
+  const scale = written.trim() === "" ? Number.NaN : Number(written);
+  return scale >= 0 && scale <= LARGEST_SCALE ? scale : undefined;
+}
+
+function readInput(written: string): Matrix | undefined {
+  const matrix = readMatrix(written);
+  return matrix !== null && matrix.rows <= MOST_TOKENS && matrix.cols <= MOST_WIDTH ? matrix : undefined;
 }

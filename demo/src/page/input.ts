@@ -3,9 +3,8 @@
 import { formatSingle, readBlock, WHAT_IS_TYPED } from "heed/viz";
 import { MOST_WIDTH } from "../model/embed.js";
 import { fill, type Matrix, rowsOf } from "../model/matrix.js";
-import { isNameless, NOTHING_EDITED, type State } from "../model/state.js";
+import { isNameless, NOTHING_EDITED, type State, type WalkStore } from "../model/state.js";
 import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
-import type { WalkStore } from "../model/url.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";

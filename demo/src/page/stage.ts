@@ -2,8 +2,7 @@
 
 import { type FlowSelection, HeedFlow } from "heed/viz";
 import { at, type Matrix } from "../model/matrix.js";
-import type { State } from "../model/state.js";
-import type { WalkStore } from "../model/url.js";
+import type { State, WalkStore } from "../model/state.js";
 import { meaningOf, WORDS_KNOWN } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
@@ -17,11 +16,7 @@ export class Stage {
   readonly #flow: HeedFlow;
   readonly #caption: HTMLElement;
   readonly #note: HTMLElement;
-  #heads = choice(
-    "Head",
-    ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
-    (value) => this.#store.change({ head: Number(value) - 1 }),
-  );
+  readonly #heads = choice("Head", ["1", "2", "3", "4"], (value) => this.#store.change({ head: Number(value) - 1 }));
   #walk: Walk | undefined;
   #weights: Matrix | undefined;
   #hovered = -1;
@@ -64,12 +59,12 @@ export class Stage {
     this.#heads.show(String(state.head + 1));
     const asker = this.#asker(walk, state);
     const first = walk.labels.length - walk.askers.length;
-    const shares = walk.labels.map((_, word) =>
+    const rows = walk.labels.map((_, word) =>
       word < first || weights === undefined ? undefined : walk.labels.map((_, key) => at(weights, word - first, key)),
     );
     const noted = (word: string): boolean => walk.unknown.includes(word);
-    this.#flow.show({ words: walk.labels, shares, hidden: new Set(state.hidden), asker, noted });
-    this.#caption.replaceChildren(...caption(walk, shares[asker], asker, state));
+    this.#flow.show({ words: walk.labels, shares: rows, hidden: new Set(state.hidden), asker, noted });
+    this.#caption.replaceChildren(...caption(walk, rows[asker], asker, state));
     this.#note.textContent = walk.unknown.length > 0 ? NOTE : "";
   }
 
@@ -92,22 +87,22 @@ export function tellingWord(walk: Walk): number {
   return ranks.length === 0 ? -1 : first + ranks.indexOf(Math.min(...ranks));
 }
 
-function caption(walk: Walk, shares: readonly number[] | undefined, asker: number, state: State): (Node | string)[] {
+function caption(walk: Walk, weights: readonly number[] | undefined, asker: number, state: State): (Node | string)[] {
   const word = walk.labels[asker];
   if (word === undefined) return ["Type a sentence, and its words will look at each other here."];
   const name = (label: string): HTMLElement =>
     h("b", { class: walk.unknown.includes(label) ? "noted" : undefined }, h("bdi", {}, label));
-  if (shares === undefined) return [name(word), " does not ask: only the last words do."];
-  const best = shares
-    .map((share, key) => ({ share, key }))
-    .filter(({ share }) => share >= 0.03)
-    .sort((a, b) => b.share - a.share)
+  if (weights === undefined) return [name(word), " does not ask: only the last words do."];
+  const best = weights
+    .map((weight, key) => ({ weight, key }))
+    .filter(({ weight }) => weight >= 0.03)
+    .sort((a, b) => b.weight - a.weight)
     .slice(0, 3);
   if (best.length === 0) return [name(word), " may see no word at all: its output is zero."];
-  const list = best.flatMap(({ share, key }, index): (Node | string)[] => [
+  const list = best.flatMap(({ weight, key }, index): (Node | string)[] => [
     index === 0 ? "" : ", ",
     name(walk.labels[key] ?? ""),
-    ` ${percent(share)}`,
+    ` ${percent(weight)}`,
   ]);
   const head = state.heads > 1 ? ` (head ${state.head + 1} of ${state.heads})` : "";
   return [name(word), ` listens to `, ...list, `${head}.`];

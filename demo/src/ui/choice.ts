@@ -16,8 +16,8 @@ interface Option<T> {
   readonly about?: string;
 }
 
-/** Texts by their values, or options in their order. */
-type Offered<T extends string> = Readonly<Record<T, string>> | readonly Option<T>[];
+/** Texts by their values; or options in their order, each the text itself where that is all. */
+type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<T> | T)[];
 
 let groups = 0;
 
@@ -52,12 +52,12 @@ export function choice<T extends string>(legend: string, offered: Offered<T>, ch
 }
 
 function listed<T extends string>(offered: Offered<T>): readonly Option<T>[] {
-  if (isList(offered)) return offered;
+  if (isList(offered)) return offered.map((one) => (typeof one === "string" ? { value: one, text: one } : one));
   const options: Option<T>[] = [];
   for (const value in offered) options.push({ value, text: offered[value] });
   return options;
 }
 
-function isList<T extends string>(offered: Offered<T>): offered is readonly Option<T>[] {
+function isList<T extends string>(offered: Offered<T>): offered is readonly (Option<T> | T)[] {
   return Array.isArray(offered);
 }

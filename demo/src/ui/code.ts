@@ -1,7 +1,8 @@
 // Numbers and tensors as source code, for heed and for PyTorch, and the two buttons that copy it.
 
 import { formatSingle } from "heed/viz";
-import { type Matrix, rowsOf } from "../model/matrix.js";
+import type { Call, Tensor } from "../engine/engine.js";
+import { type Matrix, rowsOf, unstack } from "../model/matrix.js";
 import { copyFrom } from "./copy.js";
 import { button, h } from "./dom.js";
 
@@ -21,6 +22,68 @@ export function heedTensor(name: string, heads: readonly Matrix[], shape = shape
 
 export function torchTensor(name: string, heads: readonly Matrix[], shape = shapeOf(heads)): string {
   return `${name} = torch.tensor([\n${lines(heads)},\n], dtype=torch.float32).view(${shape.join(", ")})`;
+}
+
+interface Source {
+  /** The first line of the code; none where it is empty. */
+  readonly about: string;
+  readonly call: Pick<Call, "q" | "k" | "v">;
+}
+
+interface HeedSource extends Source {
+  readonly options: object;
+  /** Said of the values. */
+  readonly values?: string;
+  readonly results?: string;
+  /** What follows the call; default: its output is printed. */
+  readonly then?: string;
+}
+
+/** A call of heed as it is made on the page. */
+export function heedSource({ about, call, options, values = "", results = "output", then = "" }: HeedSource): string {
+  const lines = Object.entries(options).map(([name, value]) => `  ${name}: ${written(value)},\n`);
+  const [q, k, v] = tensorsOf(call, heedTensor);
+  return `${about === "" ? "" : `// ${about}\n`}import { createHeed } from "heed";
+
+const heed = await createHeed();
+${q}
+${k}
+${values}${v}
+
+const { ${results} } = await heed.attention(q, k, v, {
+${lines.join("")}});
+${then}console.log(output.shape, output.data);
+heed.dispose();
+`;
+}
+
+/** `rest`: from the tensors to the output. */
+export function torchSource({ about, call }: Source, rest: string): string {
+  return `# ${about}
+import torch
+import torch.nn.functional as F
+
+${tensorsOf(call, torchTensor).join("\n")}
+${rest}print(output.shape, output)
+`;
+}
+
+function tensorsOf(call: Source["call"], source: typeof heedTensor): readonly string[] {
+  const matricesOf = ({ data, shape: [, heads = 1, rows = 0, cols = 0] }: Tensor): readonly Matrix[] =>
+    Array.from({ length: heads }, (_, head) => unstack(rows, cols, data, head));
+  return (["q", "k", "v"] as const).map((name) => source(name, matricesOf(call[name])));
+}
+
+/** A value as source code. */
+function written(value: unknown): string {
+  if (typeof value === "number") return single(value);
+  if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
+  if (value instanceof Float32Array || value instanceof Uint8Array)
+    return `${value.constructor.name}.of(${Array.from(value, single).join(", ")})`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => `${name}: ${written(one)}`)
+    .join(", ")} }`;
 }
 
 export function codeButtons(heedCode: () => string, torchCode: () => string): HTMLElement {

@@ -18,6 +18,13 @@ export interface NamedLight {
   readonly col?: number;
 }
 
+/** A cell, or a whole row or column. */
+export const lit = (name: string, row?: number, col?: number): NamedLight => ({
+  name,
+  ...(row === undefined ? {} : { row }),
+  ...(col === undefined ? {} : { col }),
+});
+
 export interface Explanation {
   readonly subject: string;
   readonly sentence: string;

@@ -22,6 +22,14 @@ export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+/** With three digits. */
+export function bytes(count: number): string {
+  const step = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
+  return `${Number((count / 1000 ** step).toPrecision(3))} ${UNITS[step]}`;
+}
+
 /** One significant digit and its power of ten, on one line: 6e-8 as 6 × 10⁻⁸. */
 export function magnitude(value: number): string {
   if (value === 0) return "0";

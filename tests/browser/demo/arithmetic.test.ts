@@ -5,13 +5,13 @@ import { explain } from "../../../demo/rooms/04-matrix-walk/explain.js";
 import { MATRICES, type Scene } from "../../../demo/rooms/04-matrix-walk/spots.js";
 import { viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
 import { at, fill } from "../../../demo/src/model/matrix.js";
-import { consistent, INITIAL, type State } from "../../../demo/src/model/state.js";
+import { consistent, fromHash, INITIAL, type State, toHash } from "../../../demo/src/model/state.js";
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
-import { fromHash, toHash } from "../../../demo/src/model/url.js";
 import { walk } from "../../../demo/src/model/walk.js";
 import type { Explanation } from "../../../demo/src/ui/explanation.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { readBlock } from "../../../web/src/viz/paste.js";
+import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";
 
 const STATES: Readonly<Record<string, Partial<State>>> = {
   "one head": {},
@@ -62,6 +62,19 @@ describe.each(cases)("%s", (_name, state) => {
         if (Number.isFinite(wanted)) expect(value).toBeCloseTo(wanted, 12);
         else expect(value).toBe(wanted);
       });
+    }
+  });
+
+  test("a scaled score is the product of the figures that are told, to its last digit where it says so", () => {
+    const { rows, cols } = viewOf("Z", scene).matrix;
+    for (let cell = 0; cell < rows * cols; cell++) {
+      const { last = "", result } = explain(scene, { name: "Z", row: Math.floor(cell / cols), col: cell % cols }) ?? {};
+      const [, a, b, sign, c] = /^(\S+) × (\S+) ([=≈]) (\S+)$/.exec(last.replaceAll("−", "-")) ?? [];
+      expect(Math.abs(Number(c) - (result ?? Number.NaN)), last).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+      const off = Math.abs(Number(a) * Number(b) - Number(c));
+      // Else the score is off by half of its fourth decimal too, and the scale by half of its sixth.
+      const more = sign === "=" ? 0 : Number(b) * HALF_OF_FOUR_DECIMALS + 5e-7 * Math.abs(Number(a));
+      expect(off, last).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS + more);
     }
   });
 

@@ -182,6 +182,23 @@ describe("two layers", () => {
   });
 });
 
+test("the arithmetic is of the picture that it stands beside, step by step", async () => {
+  const page = await open("heads.html");
+  await kernelAnswered(page);
+  const subject = (text: string) => page.locator(".readout-subject span", { hasText: text }).waitFor();
+  await subject("A [it, animal]");
+  await boardOf(page, "layers").scrollIntoViewIfNeeded();
+  await subject("layer 2 alone: attention weights [animal]");
+  const alone = await readTold(page);
+  expect(Math.abs(alone.result - shareIn(await saidOf(page, "layers"), "animal"))).toBeLessThanOrEqual(0.005);
+  await scrub(page, "layers", 1);
+  await subject("layer 1: attention weights [tired]");
+  await scrub(page, "layers", 2);
+  await subject("layer 2: query of “it” [body]");
+  await boardOf(page, "heads").scrollIntoViewIfNeeded();
+  await subject("A [it, animal]");
+});
+
 describe("the numbers", () => {
   test.each(["1", "2", "4", "8"])(
     "with %s heads, shares and outputs of each are those of the reference",

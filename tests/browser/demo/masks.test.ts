@@ -124,6 +124,8 @@ describe("the words", () => {
     // Causal has taken what comes after, and documents have not begun.
     expect(await gone()).toEqual([".", "Profits", "rose", "sharply"]);
     const half = await widths(page);
+    // What a rule has taken has no weight left, and the rest has all of it.
+    expect(half.map((width) => width > 0)).toEqual(Array.from({ length: 12 }, (_, key) => key < 8));
     await step.fill("1");
     await step.fill("0.5");
     expect(await widths(page)).toEqual(half);

@@ -311,6 +311,8 @@ describe("with positions", () => {
     expect(await said(page)).toContain("Nobody noticed");
     await page.getByRole("radio", { name: "rotary" }).check();
     await kernelAnswered(page);
+    const besideButtons = page.locator(".controls-options", { has: page.getByRole("radio", { name: "rotary" }) });
+    expect(await besideButtons.textContent()).toContain("Queries and keys turn");
     expect(await said(page)).toMatch(/^Noticed: .* by up to 0\.\d+ on this page/);
   });
 

@@ -25,7 +25,7 @@ const ROOMS: readonly (readonly [string, readonly [string, number, number], stri
   ["score-lab.html", ["A", 3, 2], "cell=A.3.2"],
   ["scale.html", ["J", 1, 2], "cell=J.1.2"],
   ["masks.html", ["A", 1, 2], "cell=A.1.2"],
-  ["heads.html#step=attend", ["A-1", 2, 3], "cell=A-1.2.3"],
+  ["heads.html#h=2&step=attend", ["A-1", 2, 3], "cell=A-1.2.3"],
   ["heads.html#too=wide", ["A2-0", 0, 5], "cell=A2-0.0.5"],
   ["order.html", ["A", 1, 2], "cell=A.1.2"],
   ["what-else.html", ["W", 2, 1], "cell=W.2.1"],
