@@ -27,7 +27,7 @@ export function answerText(state: FrontState): Said {
     bold("road"),
     ` gets ${percent(weightOn(ANIMAL, ending, state, "road"))}. `,
     ...(start > Math.max(...rest)
-      ? ["The largest part goes to the mark before the first word: this head finds no word that fits. "]
+      ? ["The largest part goes to the start: this head finds no word that fits. "]
       : []),
     h("a", { href: addressOf(state) }, "See the head at work"),
     ".",
