@@ -8,7 +8,7 @@ import { type Cell, readCell, withCell } from "./cell.js";
  */
 export type Entry = "same" | "new" | "run";
 
-export type Listener<S> = (state: S, before: S) => void;
+type Listener<S> = (state: S, before: S) => void;
 
 /** How one room's state stands in the address, and which states make sense. */
 export interface Codec<S> {

@@ -4,7 +4,7 @@ import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
 import { agreeing, magnitude } from "../ui/numbers.js";
 
-export interface Furniture {
+interface Furniture {
   /** Above everything: what chooses the picture. */
   readonly above?: readonly HTMLElement[];
   /** The first is what the room is about. */

@@ -14,7 +14,7 @@ export interface Room<Scene, Answered> {
   readonly showing?: (scene: Scene, answered: Answered | undefined) => Iterable<unknown>;
 }
 
-export interface RoomParts<State extends object, Scene, Answered> {
+interface RoomParts<State extends object, Scene, Answered> {
   readonly store: Store<State>;
   /** What scenes are made of and keep, where that takes long. */
   readonly prepare?: (state: State) => Iterable<unknown>;

@@ -25,7 +25,7 @@ export interface View {
 /** `at`: whole numbers are steps, what lies between is on the way. `width`: of the board, in pixels. */
 export type Draw = (at: number, width: number) => View;
 
-export interface BoardParts {
+interface BoardParts {
   readonly steps: readonly string[];
   /** Their short names, on buttons below the scrubber. */
   readonly ticks?: readonly string[];

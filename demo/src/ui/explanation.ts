@@ -2,7 +2,7 @@
 
 import { exact, small } from "./numbers.js";
 
-export interface Term {
+interface Term {
   readonly label: string;
   readonly figures: readonly string[];
   /** Contributes nothing. */

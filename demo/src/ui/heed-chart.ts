@@ -13,7 +13,7 @@ export interface Series {
 }
 
 /** A measured point beside the lines: its position and, from 0 to 1, its importance. */
-export interface ChartDot {
+interface ChartDot {
   readonly name: string;
   readonly x: number;
   readonly y: number;

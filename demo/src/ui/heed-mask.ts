@@ -16,7 +16,7 @@ export interface MaskView {
   readonly tile: number;
 }
 
-export interface MaskHandlers {
+interface MaskHandlers {
   readonly inspect: (row: number, col: number, held: boolean) => void;
   readonly leave: () => void;
   readonly paint: (row: number, col: number, hide: boolean) => void;

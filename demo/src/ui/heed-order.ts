@@ -37,7 +37,7 @@ export interface Way {
   readonly spotsAt: (at: number) => readonly Spot[];
 }
 
-export interface OrderView {
+interface OrderView {
   readonly words: readonly string[];
   /** The word at each position. */
   readonly places: Places;
@@ -47,7 +47,7 @@ export interface OrderView {
   readonly draw: (way: Way) => View & { readonly figures: readonly string[] };
 }
 
-export interface OrderHandlers {
+interface OrderHandlers {
   readonly move: (places: Places) => void;
   readonly choose: (word: number) => void;
   /** Something beside the words was pressed. */

@@ -1,6 +1,6 @@
 // Which words stay in the line and which step out of it, so that words which change places do not run through each other.
 
-export type Lane = "line" | "above" | "below" | "unseen";
+type Lane = "line" | "above" | "below" | "unseen";
 
 /** The lane of each word. The longest sequence of words that keep their order stays in the line; of two others that cross, one goes above and one below. */
 export function lanesOf(before: readonly number[], after: readonly number[]): ReadonlyMap<number, Lane> {

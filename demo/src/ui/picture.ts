@@ -75,7 +75,7 @@ export function drawer(title: string, ...inside: readonly HTMLElement[]): HTMLDe
 }
 
 /** The room adds its own to the menu that is opened. */
-export function saveMenu(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
+function saveMenu(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
   const file = `heed-${name}`;
   const failed = h("span", { role: "status" });
   const tool = (kind: string, save: () => void | Promise<void>): HTMLButtonElement => {

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-export interface Slider {
+interface Slider {
   readonly element: HTMLElement;
   readonly show: (value: number, said: string) => void;
   /** Changes the largest value. */

@@ -5,12 +5,12 @@ import type { Cell } from "../model/cell.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { Readout } from "./readout.js";
 
-export interface Keeper {
+interface Keeper {
   readonly cell: Cell | undefined;
   readonly hold: (cell: Cell) => void;
 }
 
-export interface Subject {
+interface Subject {
   /** Keeps the cell that was selected; asked each time. */
   readonly keeper: () => Keeper;
   /** The cell to begin with. */

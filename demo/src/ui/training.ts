@@ -34,7 +34,7 @@ export function withLoss<Look extends { readonly step: number }>(seen: (look: Lo
   };
 }
 
-export interface Course<Kind extends string, Seen extends Moment> {
+interface Course<Kind extends string, Seen extends Moment> {
   readonly engine: Engine;
   /** Steps between two moments, and how many are trained before the last of them. */
   readonly every: Readonly<Record<Kind, number>>;
