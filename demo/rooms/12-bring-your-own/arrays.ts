@@ -1,4 +1,5 @@
-// Arrays and lists of words by name, however they were brought, and what can be wrong with them, in words.
+// Arrays and lists of words by name, however they were brought, and what can be wrong with them, in words. In JSON they are rows within
+// rows, or an object that has several by name.
 
 import { whole } from "../../src/ui/numbers.js";
 
@@ -10,16 +11,11 @@ export interface NamedArray {
   readonly survey?: Survey;
 }
 
-/** A list of words by name: what tokens are called. */
-export interface NamedWords {
-  readonly name: string;
-  readonly words: readonly string[];
-}
-
 /** What a file or a text has. */
 export interface Arrays {
   readonly arrays: readonly NamedArray[];
-  readonly words: readonly NamedWords[];
+  /** Lists by name: what tokens are called. */
+  readonly words: readonly { readonly name: string; readonly words: readonly string[] }[];
 }
 
 /** What all numbers of an array say. */
@@ -91,29 +87,25 @@ export function assertFinite(array: NamedArray): void {
   refuse(`“${name}” holds numbers too large for single precision, which ends at 3.4 × 10³⁸; ${where}.`);
 }
 
-export function shown(shape: readonly number[]): string {
-  return `[${shape.join(", ")}]`;
-}
+export const shown = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
 
 /** "1 layer", "2 layers" */
-export function counted(many: number, what: string): string {
-  return `${whole(many)} ${what}${many === 1 ? "" : "s"}`;
-}
+export const counted = (many: number, what: string): string => `${whole(many)} ${what}${many === 1 ? "" : "s"}`;
 
 type Side = "q" | "k";
 export type Words = Readonly<Partial<Record<Side, readonly string[]>>>;
 
 /** Whose words a list has, by its name; the later ones go before. */
-export const TOKEN_LISTS: ReadonlyMap<string, readonly Side[]> = new Map([
-  ["tokens", ["q", "k"]],
-  ["queryTokens", ["q"]],
-  ["keyTokens", ["k"]],
-]);
+const TOKEN_LISTS: Readonly<Record<string, readonly Side[]>> = {
+  tokens: ["q", "k"],
+  queryTokens: ["q"],
+  keyTokens: ["k"],
+};
 
 /** `tokens` name the queries, the keys or both: whichever are as many. Refuses a list that fits neither. */
-export function wordsOf(lists: readonly NamedWords[], counts: Readonly<Record<Side, number>>): Words {
+export function wordsOf(lists: Arrays["words"], counts: Readonly<Record<Side, number>>): Words {
   const found: Partial<Record<Side, readonly string[]>> = {};
-  for (const [name, sides] of TOKEN_LISTS) {
+  for (const [name, sides] of Object.entries(TOKEN_LISTS)) {
     const words = lists.find((list) => list.name === name)?.words;
     if (words === undefined) continue;
     const fitting = sides.filter((side) => counts[side] === words.length);
@@ -133,4 +125,92 @@ export function nameOf(
 ): string {
   const word = words?.[side]?.[index];
   return word === undefined ? `${before}${index + 1}` : `${before}${index + 1} ${word}`;
+}
+
+const DEEPEST = 8;
+
+/** `name`: of an array that has none of its own. */
+export function readJson(name: string, text: string): Arrays {
+  return arraysOf(name, parseJson(name, text));
+}
+
+export function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return refuse(`“${name}” is not valid JSON: ${messageOf(error)}. JSON has no NaN and no Infinity, for example.`);
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Lists of words apart from arrays of numbers. */
+export function arraysOf(name: string, value: unknown): Arrays {
+  const isArray = (one: unknown): boolean => Array.isArray(one) || (isRecord(one) && "shape" in one && "data" in one);
+  const named = isRecord(value) && !isArray(value) ? Object.entries(value) : [[name, value] as const];
+  const [arrays, words]: [NamedArray[], Arrays["words"][number][]] = [[], []];
+  for (const [own, one] of named) {
+    if (!isArray(one)) continue;
+    if (!Array.isArray(one)) arrays.push(readFlat(own, isRecord(one) ? one : {}));
+    else if (Object.hasOwn(TOKEN_LISTS, own) && one.some((part) => typeof part === "string"))
+      words.push({ name: own, words: one.map((word, index) => wordAt(own, word, index)) });
+    else arrays.push(readNested(own, one));
+  }
+  if (arrays.length + words.length > 0) return { arrays, words };
+  return refuse(
+    isRecord(value)
+      ? `“${name}” is an object without arrays.`
+      : `“${name}” must be rows within rows, or an object of such by name.`,
+  );
+}
+
+/** { shape, data }, as tensors are in code. */
+function readFlat(name: string, { shape, data }: Readonly<Record<string, unknown>>): NamedArray {
+  if (!Array.isArray(shape) || !Array.isArray(data)) refuse(`“${name}” must have a shape and data.`);
+  const sizes = shape.map((size) => (typeof size === "number" ? size : Number.NaN));
+  const count = countOf(name, sizes);
+  if (count !== data.length) refuse(`“${name}” says ${count} numbers by its shape, and has ${data.length}.`);
+  return { name, shape: sizes, data: Float32Array.from(data, (one, index) => numberAt(name, one, [index])) };
+}
+
+function readNested(name: string, value: readonly unknown[]): NamedArray {
+  const shape: number[] = [];
+  for (let inner: unknown = value; Array.isArray(inner); inner = inner[0]) {
+    if (shape.length === DEEPEST) refuse(`“${name}” has more than ${DEEPEST} brackets within each other.`);
+    shape.push(inner.length);
+  }
+  const data = new Float32Array(countOf(name, shape));
+  let next = 0;
+  const walk = (part: unknown, place: readonly number[]): void => {
+    const size = shape[place.length];
+    if (size === undefined) {
+      data[next++] = numberAt(name, part, place);
+    } else if (Array.isArray(part) && part.length === size) {
+      for (const [index, one] of part.entries()) walk(one, [...place, index]);
+    } else {
+      const has = Array.isArray(part) ? `${part.length} long` : JSON.stringify(part);
+      refuse(`“${name}” is ragged: at [${place.join(", ")}] it is ${has}, and ${size} long at the start.`);
+    }
+  };
+  walk(value, []);
+  return { name, shape, data };
+}
+
+function wordAt(name: string, value: unknown, index: number): string {
+  return typeof value === "string"
+    ? value
+    : refuse(`“${name}” has ${JSON.stringify(value)} at [${index}], where a word must be.`);
+}
+
+function numberAt(name: string, value: unknown, place: readonly number[]): number {
+  if (typeof value === "number") return value;
+  const lists = Object.keys(TOKEN_LISTS)
+    .map((list) => `“${list}”`)
+    .join(", ");
+  const hint = typeof value === "string" ? ` Words of tokens go into a list that is called one of ${lists}.` : "";
+  return refuse(`“${name}” has ${JSON.stringify(value)} at [${place.join(", ")}], where a number must be.${hint}`);
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

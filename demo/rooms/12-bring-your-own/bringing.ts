@@ -2,9 +2,8 @@
 
 import { button, fileButton, h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { type Arrays, counted, FileTrouble, refuse, shown, surveyOf } from "./arrays.js";
+import { type Arrays, counted, FileTrouble, messageOf, readJson, refuse, shown, surveyOf } from "./arrays.js";
 import { Helper } from "./helper.js";
-import { messageOf, readJson } from "./json-arrays.js";
 import { type BroughtFile, NO_PIECES, recognise, withPiece } from "./model/recognise.js";
 import { modelPanel } from "./model-panel.js";
 import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
@@ -49,7 +48,7 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
   const read = async (files: readonly File[]): Promise<void> => {
     message.textContent = "Reading …";
     const found: BroughtFile[] = [];
-    for (const file of files) found.push({ file, piece: await helper.read(file) });
+    for (const file of files) found.push({ file, piece: await helper.do({ kind: "read", file }) });
     const own = found.flatMap(({ piece }) => (piece.kind === "arrays" ? [piece] : []));
     const [arrays, words] = [own.flatMap((one) => one.arrays), own.flatMap((one) => one.words)];
     if (own.length > 0) takeArrays({ arrays, words });
@@ -97,12 +96,11 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     const hidden = arrays.length - MOST_LISTED;
     list.replaceChildren(
       ...arrays.slice(0, MOST_LISTED).map(({ name, shape }, index) => {
-        const options = Object.entries(ROLES).map(([value, text]) =>
-          h("option", { value, selected: value === roles[index] }, text),
-        );
-        const select = h("select", { "aria-label": `What ${name} is` }, ...options);
+        const options = Object.entries(ROLES).map(([value, text]) => h("option", { value }, text));
+        const select = h("select", { class: "button", "aria-label": `What ${name} is` }, ...options);
+        select.value = roles[index] ?? "none";
         select.addEventListener("change", () => {
-          roles[index] = isRole(select.value) ? select.value : "none";
+          roles[index] = select.value as Role;
           void attempt(take);
         });
         return named(name, `${shown(shape)} `, select);
@@ -181,10 +179,6 @@ async function siteModel(): Promise<File[]> {
     files.push(new File([await answer.blob()], name));
   }
   return files;
-}
-
-function isRole(value: string): value is Role {
-  return value in ROLES;
 }
 
 /** Of files, anywhere on the page. */

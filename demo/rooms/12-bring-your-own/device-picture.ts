@@ -8,18 +8,7 @@ import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
-import {
-  type Device,
-  FIGURES,
-  figuresOf,
-  HEADS,
-  type Result,
-  ROUNDS,
-  race,
-  reportOf,
-  statusOf,
-  WIDTH,
-} from "./race.js";
+import { ABOUT, type Device, FIGURES, figuresOf, type Result, race, reportOf, statusOf } from "./race.js";
 import type { BringScene } from "./scene.js";
 import { type BringStore, RACED } from "./state.js";
 
@@ -75,9 +64,8 @@ export function devicePicture(store: BringStore, engine: Engine) {
     rows.replaceChildren(...lines);
   };
 
-  const call = `${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds`;
   const others = "To compare heed with other libraries in one page, run npm run bench -- web in its repository.";
-  say(`The same call in each way that runs here: ${call}. Errors are against double precision. ${others}`);
+  say(`The same call in each way that runs here: ${ABOUT}. Errors are against double precision. ${others}`);
   showStatus("…");
   /** `begin`: the engine is there, or there is none. */
   return {

@@ -14,10 +14,7 @@ const FREQUENCIES = 4;
 const SLOWER = 7.3;
 const ROOT = Math.sqrt(FREQUENCIES);
 
-interface Text {
-  readonly words: Int32Array;
-  readonly topics: Int32Array;
-}
+type Text = ReturnType<typeof textOf>;
 
 /** Cosines and sines, so that products are highest where both places are the same. */
 function place(at: number, fastest: number): readonly number[] {
@@ -32,7 +29,10 @@ function place(at: number, fastest: number): readonly number[] {
 
 /** Both beside each other, each times its factor. */
 function beside(one: readonly number[], oneTimes: number, other: readonly number[], otherTimes: number): number[] {
-  return [...one.map((part) => part * oneTimes), ...other.map((part) => part * otherTimes)];
+  const parts: number[] = [];
+  for (const part of one) parts.push(part * oneTimes);
+  for (const part of other) parts.push(part * otherTimes);
+  return parts;
 }
 
 const sided = uniform(99);
@@ -97,7 +97,7 @@ export function exampleSource(tokens: number, seed: number): Source {
 }
 
 /** Topics change now and then; a phrase of before is said again now and then. */
-function textOf(tokens: number, seed: number): Text {
+function textOf(tokens: number, seed: number) {
   const next = uniform(seed);
   const words = new Int32Array(tokens);
   const topics = new Int32Array(tokens);

@@ -6,7 +6,16 @@ import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import { nameOf } from "./arrays.js";
 import type { MadeRow } from "./rows.js";
-import { askedOf, type BringAnswer, type BringScene, MATRICES, type MatrixName, rowAt, vectorOf } from "./scene.js";
+import {
+  askedOf,
+  type BringAnswer,
+  type BringScene,
+  MATRICES,
+  type MatrixName,
+  type Row,
+  rowAt,
+  vectorOf,
+} from "./scene.js";
 import type { Vectors } from "./source.js";
 
 /** "sum": of the chosen queries' weights of a key. */
@@ -62,36 +71,38 @@ function explainWeight(scene: BringScene, made: MadeRow, { row, col }: Spot, ans
   };
 }
 
-function explainSum(scene: BringScene, key: number): Explanation {
-  const weights = askedOf(scene).map((query) => ({ query, weight: rowAt(scene, query).weights[key] ?? Number.NaN }));
-  const result = weights.reduce((sum, { weight }) => sum + weight, 0);
+/** Weights with their names, as they are added up. */
+function weightTerms(weights: readonly (readonly [label: string, weight: number, own: boolean])[]) {
   return {
-    subject: `${nameOf(scene.source, "k", key)}, from all chosen queries`,
-    sentence: "The attention weight that each of the chosen queries gives this key, in this head.",
     head: ["", "weight"],
-    terms: weights.map(({ query, weight }) => ({
-      label: nameOf(scene.source, "q", query),
-      figures: [exact(weight, 6)],
-      faint: weight === 0,
-    })),
+    terms: weights.map(([label, weight, own]) => ({ label, figures: [exact(weight, 6)], own, faint: weight === 0 })),
+  };
+}
+
+function explainSum(scene: BringScene, key: number): Explanation {
+  const { source } = scene;
+  const weights = askedOf(scene).map((query) => {
+    return [nameOf(source, "q", query), rowAt(scene, query).weights[key] ?? Number.NaN, false] as const;
+  });
+  const result = weights.reduce((sum, [, weight]) => sum + weight, 0);
+  return {
+    subject: `${nameOf(source, "k", key)}, from all chosen queries`,
+    sentence: "The attention weight that each of the chosen queries gives this key, in this head.",
+    ...weightTerms(weights),
     last: `sum = ${exact(result, 6)}`,
     result,
     lights: [],
   };
 }
 
-function explainBrought(scene: BringScene, weights: Float32Array | Float64Array, { row, col }: Spot): Explanation {
+function explainBrought(scene: BringScene, weights: Row["weights"], { row, col }: Spot): Explanation {
   const { source } = scene;
   const sum = Array.from(weights).reduce((total, weight) => total + weight, 0);
+  const strongest = strongestOf(weights, SHOWN_TERMS);
   return {
     subject: `weight of ${nameOf(source, "k", col)} for ${nameOf(source, "q", row)}`,
     sentence: `The weights ${source.origin}: the largest of this row, and what the row adds up to.`,
-    head: ["", "weight"],
-    terms: strongestOf(weights, SHOWN_TERMS).map((key) => ({
-      label: nameOf(source, "k", key),
-      figures: [exact(weights[key] ?? 0, 6)],
-      own: key === col,
-    })),
+    ...weightTerms(strongest.map((key) => [nameOf(source, "k", key), weights[key] ?? 0, key === col])),
     last: `sum of the row = ${exact(sum, 6)}`,
     result: weights[col] ?? Number.NaN,
     lights: lightsOf(scene, row, col, "A"),
@@ -144,11 +155,7 @@ function explainProduct(scene: BringScene, vectors: Vectors, { row: key, col }: 
 /** Both vectors of a score, and their products. */
 function productLights({ cells }: BringScene, key: number) {
   const row = key - cells.left;
-  return [
-    { name: "P", row },
-    { name: "K", row },
-    { name: "q", row: 0 },
-  ];
+  return [{ name: "q", row: 0 }, ...["P", "K"].map((name) => ({ name, row }))];
 }
 
 /** In the small window, where the cell is in it. */

@@ -17,19 +17,18 @@ import { statusLine } from "./status-line.js";
 /** Milliseconds without a move, before anything is computed for what has come into view. */
 const REST = 90;
 
-interface Parts extends Pick<MapHandlers, "inspect" | "leave"> {
-  readonly store: BringStore;
-  readonly engine: Engine;
-  readonly controls: Controls;
-}
-
-export function headPicture({ store, engine, controls, inspect, leave }: Parts) {
+export function headPicture(
+  store: BringStore,
+  engine: Engine,
+  controls: Controls,
+  handlers: Omit<MapHandlers, "move">,
+) {
   let scene: BringScene | undefined;
   let tiles: Tiles | undefined;
   /** Whose tiles these are. */
   let made: BringScene | undefined;
   let rest: ReturnType<typeof setTimeout> | undefined;
-  const map = heedMap({ inspect, leave, move: (window) => store.change(window) });
+  const map = heedMap({ ...handlers, move: (window) => store.change(window) });
   const status = statusLine(() => {
     tiles?.stop();
     status.end("Stopped. Move or zoom, and it goes on.");
@@ -45,15 +44,13 @@ export function headPicture({ store, engine, controls, inspect, leave }: Parts) 
     tiles = undefined;
     const failed = (error: unknown): void => status.end(brokenOff(error));
     try {
-      const own = new Tiles(rowsOf(source, at, engine.heed), {
-        failed,
-        changed: (done, of) => {
-          if (own !== tiles) return;
-          if (done >= of) status.end(`Drawn from ${whole(done)} weights.`);
-          else status.say(`${Math.floor((100 * done) / of)} %, ${whole(done)} weights so far.`);
-          map.refresh();
-        },
-      });
+      const changed = (done: number, of: number): void => {
+        if (own !== tiles) return;
+        if (done >= of) status.end(`Drawn from ${whole(done)} weights.`);
+        else status.say(`${Math.floor((100 * done) / of)} %, ${whole(done)} weights so far.`);
+        map.refresh();
+      };
+      const own = new Tiles(rowsOf(source, at, engine.heed), changed, failed);
       tiles = own;
     } catch (error) {
       // Keys that the engine has no memory for, say.
@@ -75,11 +72,7 @@ export function headPicture({ store, engine, controls, inspect, leave }: Parts) 
     return { state, source: source.name, ...at, window: within(source, state), tiles: shown.map(dotsOf) };
   };
 
-  const legend = [
-    h("span", {}, "1⁄10 of an even weight"),
-    h("i", { "aria-hidden": "true" }),
-    h("span", {}, "all of it"),
-  ];
+  const legend = ["1⁄10 of an even weight", h("i", { "aria-hidden": "true" }), "all of it"];
   const { element, say } = picture({
     name: "map",
     title: "All attention weights of one head",

@@ -1,31 +1,20 @@
 // The page's side of the worker that reads files and runs models. It starts with the first task, and is ended where one is stopped.
 
 import { FileTrouble } from "./arrays.js";
-import type { Model, Piece } from "./model/recognise.js";
-import type { Pass } from "./model/run.js";
-import type { Task, Told } from "./worker.js";
+import type { OutcomeOf, Task, Told } from "./worker.js";
 
 export class Helper {
   #worker: Worker | undefined;
   /** What tasks under way fail with, where the worker ends. */
   readonly #failing = new Set<(why: Error) => void>();
 
-  read(file: File): Promise<Piece> {
-    return this.#ask<Piece>({ kind: "read", file }, () => {});
-  }
-
-  /** A pass cannot be left halfway: aborting ends the worker, and with it what it holds of the model. */
-  run(model: Model, asked: string, signal: AbortSignal, say: (text: string) => void): Promise<Pass> {
-    signal.addEventListener("abort", () => this.#end(new Error("stopped")), { once: true });
-    return this.#ask<Pass>({ kind: "run", model, asked }, say);
-  }
-
-  /** Over a channel of its own. */
-  #ask<Outcome>(task: Task, say: (text: string) => void): Promise<Outcome> {
+  /** Over a channel of its own. A task cannot be left halfway: aborting ends the worker, and with it what it holds of a model. */
+  do<T extends Task>(task: T, signal?: AbortSignal, say: (text: string) => void = () => {}): Promise<OutcomeOf<T>> {
+    signal?.addEventListener("abort", () => this.#end(new Error("stopped")), { once: true });
     const { port1, port2 } = new MessageChannel();
     return new Promise((settle, fail) => {
       this.#failing.add(fail);
-      port1.onmessage = ({ data: told }: MessageEvent<Told<Outcome>>) => {
+      port1.onmessage = ({ data: told }: MessageEvent<Told<OutcomeOf<T>>>) => {
         if (told.kind === "said") {
           say(told.text);
           return;

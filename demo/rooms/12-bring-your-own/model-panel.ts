@@ -7,7 +7,6 @@ import { line } from "../../src/ui/table.js";
 import { FileTrouble } from "./arrays.js";
 import type { Helper } from "./helper.js";
 import type { Model } from "./model/recognise.js";
-import type { Pass } from "./model/run.js";
 import { passSource, type Source } from "./source.js";
 import { type BringStore, LONGEST_TEXT } from "./state.js";
 
@@ -18,13 +17,6 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
   const label = h("label", { for: "model-text" });
   const field = h("textarea", { id: "model-text", rows: 3, class: "model-text" });
   const next = h("table", { class: "plain-table", hidden: true });
-  const predict = ({ name }: Model, predicted: Pass["next"]): void => {
-    next.hidden = predicted.length === 0;
-    next.replaceChildren(
-      h("caption", {}, `What ${name} takes for the next token`),
-      h("tbody", {}, ...predicted.map(({ word, share }) => line(h("bdi", {}, word), [percent(share)]))),
-    );
-  };
   const run = async (signal: AbortSignal, say: (text: string) => void): Promise<string> => {
     const [model, text] = [shown, field.value];
     if (model === undefined) return "";
@@ -32,8 +24,10 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     store.change({ text: text.length <= LONGEST_TEXT ? text : "" });
     const start = performance.now();
     try {
-      const pass = await helper.run(model, text, signal, say);
-      predict(model, pass.next);
+      const pass = await helper.do({ kind: "run", model, asked: text }, signal, say);
+      next.hidden = pass.next.length === 0;
+      const lines = pass.next.map(({ word, share }) => line(h("bdi", {}, word), [percent(share)]));
+      next.replaceChildren(h("caption", {}, `What ${model.name} takes for the next token`), h("tbody", {}, ...lines));
       ran(passSource(model, pass));
       const seconds = exact(Math.max(0.1, (performance.now() - start) / 1000), 1);
       const heads = whole(model.layers * model.heads);

@@ -21,14 +21,14 @@ const NOT_YET = "…";
 
 type Glance = Awaited<ReturnType<typeof glanceAt>>;
 
-interface HeadTile {
-  readonly layer: number;
-  readonly head: number;
-  readonly element: HTMLButtonElement;
-  readonly canvas: HTMLCanvasElement;
-  readonly name: HTMLElement;
-  readonly said: HTMLElement;
-  glance?: Glance;
+type HeadTile = ReturnType<typeof tileOf> & { glance?: Glance };
+
+/** A place for a head, empty as yet. */
+function tileOf(layer: number, head: number, title: string, choose: () => void) {
+  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
+  const element = Object.assign(button("", choose, "head-tile small-label"), { title });
+  element.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
+  return { layer, head, element, canvas, name, said };
 }
 
 export function modelPicture(store: BringStore, engine: Engine) {
@@ -61,14 +61,6 @@ export function modelPicture(store: BringStore, engine: Engine) {
     }),
   });
 
-  /** A place for a head, empty as yet. */
-  const tileOf = (layer: number, head: number, title: string): HeadTile => {
-    const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
-    const tile = button("", () => store.change({ layer, head }), "head-tile small-label");
-    tile.title = title;
-    tile.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
-    return { layer, head, element: tile, canvas, name, said };
-  };
   const paint = (some: readonly HeadTile[]): void => {
     const shader = shaderOf(grid);
     for (const { glance, canvas } of some) {
@@ -150,7 +142,8 @@ export function modelPicture(store: BringStore, engine: Engine) {
         made = undefined;
         tiles = Array.from({ length: source.layers * source.heads }, (_, index) => {
           const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
-          return tileOf(layer, head, source.headName?.(layer, head) ?? "");
+          const choose = (): void => store.change({ layer, head });
+          return tileOf(layer, head, source.headName?.(layer, head) ?? "", choose);
         });
       }
       for (const { layer, head, element: tile } of tiles) {

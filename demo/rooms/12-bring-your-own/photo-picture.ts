@@ -9,14 +9,11 @@ import { PATCHES, SIDE } from "./photo.js";
 import { type BringScene, type Library, rowAt } from "./scene.js";
 
 /** `look`: at a patch, as a query or as a key; `taken`: another picture is there. */
-export function photoPicture(
-  library: Library,
-  look: (row: number | undefined, col: number) => void,
-  taken: () => void,
-) {
+export function photoPicture(library: Library, look: (row: number, col: number) => void, taken: () => void) {
   const [query, keys] = [new HeedPixels(), new HeedPixels()];
   const message = h("p", { class: "field-message", role: "status" });
   let weights: ArrayLike<number> = [];
+  let asking = 0;
   const open = fileButton("Open a picture…", "patched", IMAGES, async ([file]) => {
     if (file === undefined) return;
     try {
@@ -30,7 +27,7 @@ export function photoPicture(
   });
   // A patch that is chosen is the query; on the other picture, it is the key.
   query.choose = (patch) => look(patch, patch);
-  keys.choose = (patch) => look(undefined, patch);
+  keys.choose = (patch) => look(asking, patch);
   const { element, say } = picture({
     name: "photo",
     title: "What a patch attends to",
@@ -43,6 +40,7 @@ export function photoPicture(
       const { state, source, row, col, at } = scene;
       element.hidden = state.source !== "photo";
       if (element.hidden) return;
+      asking = row;
       weights = rowAt(scene, row).weights;
       const most = Array.from(weights).reduce((best, weight) => Math.max(best, weight), 0);
       const common = { size: PATCHES, channels: 1, lit: library.picture } as const;

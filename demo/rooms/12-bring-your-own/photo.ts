@@ -1,7 +1,7 @@
 // A picture as tokens: patches of it, and heads whose vectors are made to look for what is alike in colour, in structure or in place.
 
 import { houseAt } from "../../src/model/made-pictures.js";
-import { madeSource, type Recipe, type Source } from "./source.js";
+import { madeSource, type Source } from "./source.js";
 
 /** Patches, both ways; pixels of a patch, both ways. */
 export const PATCHES = 32;
@@ -10,13 +10,7 @@ const PATCH = 8;
 export const SIDE = PATCHES * PATCH;
 const COUNT = PATCHES * PATCHES;
 
-interface Patch {
-  /** The mean red, green and blue, 0 to 1. */
-  readonly colour: readonly number[];
-  /** Lightness of each pixel less its mean, all of it of length 1; zeros for an even patch. */
-  readonly structure: readonly number[];
-  readonly place: readonly number[];
-}
+type Patch = ReturnType<typeof patchOf>;
 
 /** As a query, so that products with a key are, but for what belongs to the query alone, minus the squared distance times `sharpness`. */
 const near = (sharpness: number, vector: readonly number[]): readonly number[] => [
@@ -30,58 +24,49 @@ const nearKey = (vector: readonly number[]): readonly number[] => [
 
 const [COLOUR, PLACE, STRUCTURE] = [60, 0.04, 14];
 
-/** One layer, a head a recipe, a token a patch. */
+type Make = (patch: Patch) => readonly number[];
+
+const HEADS: readonly { readonly name: string; readonly q: Make; readonly k: Make }[] = [
+  { name: "patches of the same colour", q: ({ colour }) => near(COLOUR, colour), k: ({ colour }) => nearKey(colour) },
+  {
+    name: "patches of the same structure",
+    q: ({ structure }) => structure.map((part) => STRUCTURE * part),
+    k: ({ structure }) => structure,
+  },
+  { name: "patches nearby", q: ({ place }) => near(PLACE, place), k: ({ place }) => nearKey(place) },
+  {
+    name: "patches of the same colour nearby",
+    q: ({ colour, place }) => [...near(COLOUR, colour), ...near(PLACE / 4, place)],
+    k: ({ colour, place }) => [...nearKey(colour), ...nearKey(place)],
+  },
+];
+
+/** One layer, a token a patch. */
 export function photoSource(picture: ImageData): Source {
   const patches = Array.from({ length: COUNT }, (_, index) => patchOf(picture, index));
-  type Made = (patch: Patch) => readonly number[];
-  const head = (name: string, q: Made, k: Made, strength = 1): Recipe => {
-    const of = (make: Made) => (at: number) => patches.slice(at, at + 1).flatMap(make);
-    return { name, strength, q: of(q), k: of(k) };
-  };
-  const heads = [
-    head(
-      "patches of the same colour",
-      ({ colour }) => near(COLOUR, colour),
-      ({ colour }) => nearKey(colour),
-    ),
-    head(
-      "patches of the same structure",
-      ({ structure }) => structure,
-      ({ structure }) => structure,
-      STRUCTURE,
-    ),
-    head(
-      "patches nearby",
-      ({ place }) => near(PLACE, place),
-      ({ place }) => nearKey(place),
-    ),
-    head(
-      "patches of the same colour nearby",
-      ({ colour, place }) => [...near(COLOUR, colour), ...near(PLACE / 4, place)],
-      ({ colour, place }) => [...nearKey(colour), ...nearKey(place)],
-    ),
-  ];
+  const of = (make: Make) => (at: number) => patches.slice(at, at + 1).flatMap(make);
+  const heads = HEADS.map(({ name, q, k }) => ({ name, strength: 1, q: of(q), k: of(k) }));
   return madeSource("a picture", [heads], COUNT);
 }
 
-function patchOf({ data }: ImageData, index: number): Patch {
+/** Its mean colour, 0 to 1; the lightness of each pixel less its mean, all of it of length 1, or zeros for an even patch; and its place. */
+function patchOf({ data }: ImageData, index: number) {
   const [row, col] = [Math.floor(index / PATCHES), index % PATCHES];
-  const colour = [0, 0, 0];
-  const lightness: number[] = [];
-  for (let y = row * PATCH; y < (row + 1) * PATCH; y++) {
-    for (let x = col * PATCH; x < (col + 1) * PATCH; x++) {
-      const [red = 0, green = 0, blue = 0] = data.subarray((y * SIDE + x) * 4, (y * SIDE + x) * 4 + 3);
-      [red, green, blue].forEach((part, channel) => {
-        colour[channel] = (colour[channel] ?? 0) + part / 255 / PATCH ** 2;
-      });
-      // The luma of ITU-R BT.601.
-      lightness.push((0.299 * red + 0.587 * green + 0.114 * blue) / 255);
-    }
-  }
-  const mean = lightness.reduce((sum, light) => sum + light, 0) / lightness.length;
-  const length = Math.sqrt(lightness.reduce((sum, light) => sum + (light - mean) ** 2, 0));
-  const structure = lightness.map((light) => (length < 0.05 ? 0 : (light - mean) / length));
-  return { colour, structure, place: [row, col] };
+  const pixels = Array.from({ length: PATCH ** 2 }, (_, pixel) => {
+    const [y, x] = [row * PATCH + Math.floor(pixel / PATCH), col * PATCH + (pixel % PATCH)];
+    return Array.from(data.subarray((y * SIDE + x) * 4, (y * SIDE + x) * 4 + 3), (part) => part / 255);
+  });
+  const meanOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const colour = [0, 1, 2].map((channel) => meanOf(pixels.map((pixel) => pixel[channel] ?? 0)));
+  // The luma of ITU-R BT.601.
+  const lightness = pixels.map(([red = 0, green = 0, blue = 0]) => 0.299 * red + 0.587 * green + 0.114 * blue);
+  const mean = meanOf(lightness);
+  const length = Math.hypot(...lightness.map((light) => light - mean));
+  return {
+    colour,
+    structure: lightness.map((light) => (length < 0.05 ? 0 : (light - mean) / length)),
+    place: [row, col],
+  };
 }
 
 export function madePicture(): ImageData {

@@ -5,21 +5,18 @@ import type { Capabilities, CreateOptions } from "heed";
 import { normal } from "../../src/model/random.js";
 import { exact, magnitude } from "../../src/ui/numbers.js";
 import { pacer, pause } from "../../src/ui/pieces.js";
+import { messageOf } from "./arrays.js";
 import { madeRow } from "./rows.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;
-export const ROUNDS = 5;
+const ROUNDS = 5;
+export const ABOUT = `${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds`;
 const CHECKED_ROWS = 8;
 /** How long plain JavaScript computes before the page has its turn. */
 const SLICE = 8;
 
-interface Problem {
-  readonly tokens: number;
-  readonly q: Float32Array<ArrayBuffer>;
-  readonly k: Float32Array<ArrayBuffer>;
-  readonly v: Float32Array<ArrayBuffer>;
-}
+type Problem = Awaited<ReturnType<typeof problemOf>>;
 
 /** One of those that are raced. */
 interface Runner {
@@ -37,7 +34,7 @@ export interface Result {
   readonly note: string;
 }
 
-export async function problemOf(tokens: number): Promise<Problem> {
+export async function problemOf(tokens: number) {
   const next = normal(12);
   const paced = pacer();
   const numbers = async () => {
@@ -52,9 +49,7 @@ export async function problemOf(tokens: number): Promise<Problem> {
 }
 
 /** The multiplications and additions of both products. */
-function operationsOf(tokens: number): number {
-  return 4 * HEADS * tokens * tokens * WIDTH;
-}
+const operationsOf = (tokens: number): number => 4 * HEADS * tokens * tokens * WIDTH;
 
 /** By their names, in their order; throws where one does not run here. */
 function contestants(cores: number): ReadonlyMap<string, () => Promise<Runner>> {
@@ -92,7 +87,7 @@ export async function race(
       try {
         lanes.push({ name, runner: await open(), times: [], note: "" });
       } catch (error) {
-        lanes.push({ name, times: [], note: error instanceof Error ? error.message : String(error) });
+        lanes.push({ name, times: [], note: messageOf(error) });
       }
     }
     // Before the first round each once, which is not counted: what is compiled late is compiled then.

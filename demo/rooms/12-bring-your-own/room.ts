@@ -64,19 +64,15 @@ export function bringRoom(
   matrices.listen({ point: (spot, held) => teller.point(placed(spot, scene), held), leave });
 
   const { show: showControls, ...below } = controls(store, library);
-  const head = headPicture({ store, engine, controls: below, inspect, leave });
+  const head = headPicture(store, engine, below, { inspect, leave });
   const model = modelPicture(store, engine);
-  const tokens = tokensPicture({
-    store,
-    engine,
-    tell: (key) => teller.point({ name: "sum", row: 0, col: key }, true),
-    // What fails to be shown is reported where it does.
-    shown: async () => void (await Promise.allSettled([shown])),
-  });
+  const tell = (key: number): void => teller.point({ name: "sum", row: 0, col: key }, true);
+  // What fails to be shown is reported where it does.
+  const tokens = tokensPicture(store, engine, tell, () => Promise.allSettled([shown]));
   const device = devicePicture(store, engine);
   const photo = photoPicture(
     library,
-    (row, col) => inspect(row ?? scene.row, col, true),
+    (row, col) => inspect(row, col, true),
     () => store.change({ source: "photo", brought: store.state.brought + 1 }),
   );
   const data = (): unknown => {
@@ -88,12 +84,7 @@ export function bringRoom(
     const { top, left } = cells;
     return { state, source: source.name, ...at, row, col, top, left, ...Object.fromEntries(numbers) };
   };
-  const cells = picture({
-    name: "cells",
-    title: "Down to single cells",
-    body: [matrices.line("Z", "A")],
-    data,
-  });
+  const cells = picture({ name: "cells", title: "Down to single cells", body: [matrices.line("Z", "A")], data });
   cells.say(
     "The cells around the chosen one. Choose another on the map, or point at one here to see what it is made of.",
   );

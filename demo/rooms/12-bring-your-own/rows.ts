@@ -23,76 +23,51 @@ export interface HeadAt {
 /** Numbers of one call: what it computes and hands over takes some milliseconds. */
 const PART = 2 ** 19;
 
-export function rowsAtOnce({ keys }: Pick<Rows, "keys">): number {
-  return Math.max(1, Math.floor(PART / keys));
-}
+export const rowsAtOnce = ({ keys }: Pick<Rows, "keys">): number => Math.max(1, Math.floor(PART / keys));
 
-export function rowsOf(source: Source, at: HeadAt, heed: Heed | undefined): Rows {
+export function rowsOf(source: Source, { layer, head, causal }: HeadAt, heed: Heed | undefined): Rows {
   const { queries, keys } = source;
-  const given = source.weights?.(at.layer, at.head);
-  const vectors = source.vectors(at.layer, at.head);
-  const brought: Rows = {
-    queries,
-    keys,
-    read: async (from, to) => given?.subarray(from * keys, to * keys) ?? new Float32Array(0),
-    dispose: () => {},
-  };
-  if (vectors === undefined) return brought;
-  if (heed !== undefined) return { ...brought, ...kernelRows(source, vectors, at.causal, heed) };
+  const given = source.weights?.(layer, head) ?? new Float32Array(0);
+  const vectors = source.vectors(layer, head);
+  if (vectors === undefined) {
+    return { queries, keys, read: async (from, to) => given.subarray(from * keys, to * keys), dispose: () => {} };
+  }
+  const { width, q, k } = vectors;
+  const key = heed?.tensor(k, [1, 1, keys, width]);
+  // Only the weights are wanted: the least that a value can be.
+  const value = heed?.zeros([1, 1, keys, 1]);
   const read: Rows["read"] = async (from, to, signal) => {
+    if (heed === undefined || key === undefined || value === undefined) return byHand(from, to, signal);
+    const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
+    const seen = causal ? { causal, qOffset: from + keys - queries } : {};
+    const wanted = { output: false, weights: true } as const;
+    return (await heed.attention(query, key, value, { ...seen, signal, return: wanted })).weights.data;
+  };
+  const byHand: Rows["read"] = async (from, to, signal) => {
     const rows = new Float32Array((to - from) * keys);
     for (let query = from; query < to; query++) {
-      rows.set(madeRow(source, vectors, at.causal, query).weights, (query - from) * keys);
+      rows.set(madeRow(source, vectors, causal, query).weights, (query - from) * keys);
       await pause();
       signal.throwIfAborted();
     }
     return rows;
   };
-  return { ...brought, read };
-}
-
-function kernelRows(
-  { queries, keys }: Source,
-  { width, q, k }: Vectors,
-  causal: boolean,
-  heed: Heed,
-): Pick<Rows, "read" | "dispose"> {
-  const key = heed.tensor(k, [1, 1, keys, width]);
-  // Only the weights are wanted: the least that a value can be.
-  const value = heed.zeros([1, 1, keys, 1]);
-  return {
-    read: async (from, to, signal) => {
-      const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
-      const { weights } = await heed.attention(query, key, value, {
-        ...(causal ? { causal: true, qOffset: from + keys - queries } : {}),
-        signal,
-        return: { output: false, weights: true },
-      });
-      return weights.data;
-    },
-    dispose: () => {
-      key.dispose();
-      value.dispose();
-    },
+  const dispose = (): void => {
+    key?.dispose();
+    value?.dispose();
   };
+  return { queries, keys, read, dispose };
 }
 
-/** What the weights of a row were made of. */
-export interface MadeRow {
-  readonly weights: Float64Array;
-  /** Of every key; -Infinity where it is hidden. */
-  readonly scores: Float64Array;
-  readonly most: number;
-  /** Of e to each score less the largest. */
-  readonly sum: number;
-}
+export type MadeRow = ReturnType<typeof madeRow>;
 
+/** The weights of a row, and what they were made of: scores, -Infinity where a key is hidden; the largest; the sum of e to each score less that. */
 export function madeRow(
   { queries, keys }: Pick<Source, "queries" | "keys">,
   { width, q, k }: Vectors,
   causal: boolean,
   query: number,
-): MadeRow {
+) {
   const seen = causal ? Math.min(keys, query + 1 + keys - queries) : keys;
   const scores = new Float64Array(keys).fill(Number.NEGATIVE_INFINITY);
   const root = Math.sqrt(width);

@@ -132,13 +132,8 @@ export function viewOf(name: MatrixName, scene: BringScene, answer: BringAnswer 
   return { name, title, about, matrix, rowLabels, colLabels, tone, full: largest(matrix) || 1 };
 }
 
-type View = readonly [
-  title: string,
-  about: string,
-  rows: readonly string[],
-  cols: readonly string[],
-  number: (row: number, col: number) => number,
-];
+/** Its title, what it is about, the labels of rows and of columns, and its numbers. */
+type View = readonly [string, string, readonly string[], readonly string[], (row: number, col: number) => number];
 
 /** By their words, else counted from one. */
 function labels(letter: string, first: number, count: number, words?: readonly string[]): readonly string[] {

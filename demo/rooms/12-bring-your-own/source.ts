@@ -1,16 +1,7 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
 import { magnitude } from "../../src/ui/numbers.js";
-import {
-  assertFinite,
-  type NamedArray,
-  type NamedWords,
-  refuse,
-  shown,
-  surveyOf,
-  type Words,
-  wordsOf,
-} from "./arrays.js";
+import { type Arrays, assertFinite, type NamedArray, refuse, shown, surveyOf, type Words, wordsOf } from "./arrays.js";
 import { isParameter, type Model } from "./model/recognise.js";
 import type { Pass } from "./model/run.js";
 
@@ -42,7 +33,7 @@ export interface Source {
 const BROUGHT = "as they were brought";
 
 /** What arrays can be taken for, and what that is called. */
-export const ROLES = { q: "queries", k: "keys", v: "values", weights: "weights", none: "not used" } as const;
+export const ROLES = { q: "queries", k: "keys", v: "values", weights: "weights", none: "not used" };
 export type Role = keyof typeof ROLES;
 
 const NAMED: readonly (readonly [Role, RegExp])[] = [
@@ -67,11 +58,7 @@ export function guessRoles(arrays: readonly NamedArray[]): readonly Role[] {
 }
 
 /** Refuses what does not fit together. */
-export function sourceFrom(
-  arrays: readonly NamedArray[],
-  roles: readonly Role[],
-  words: readonly NamedWords[] = [],
-): Source {
+export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[], words: Arrays["words"] = []): Source {
   const source = fromArrays(arrays, roles);
   return { ...source, words: wordsOf(words, { q: source.queries, k: source.keys }) };
 }
@@ -82,7 +69,12 @@ function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Sour
   const twice = roles.find((role, index) => role !== "none" && roles.indexOf(role) < index);
   if (twice !== undefined) refuse(`Two arrays are taken for ${twice}. Choose one.`);
   if (q !== undefined && k !== undefined) return fromVectors(q, k, v);
-  if (weights !== undefined) return fromWeights(weights);
+  if (weights !== undefined) {
+    const axes = axesOf(weights);
+    assertFinite(weights);
+    const weightsOf = (layer: number, head: number) => part(weights, axes, layer, head);
+    return { ...sizesOf(weights.name, axes, axes.cols), vectors: () => undefined, weights: weightsOf };
+  }
   const [only, has, lacks] = q === undefined ? [k, "keys", "queries"] : [q, "queries", "keys"];
   if (only !== undefined) {
     const other = "Or say that they are the weights.";
@@ -114,16 +106,6 @@ function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): S
   };
 }
 
-function fromWeights(weights: NamedArray): Source {
-  const axes = axesOf(weights);
-  assertFinite(weights);
-  return {
-    ...sizesOf(weights.name, axes, axes.cols),
-    vectors: () => undefined,
-    weights: (layer, head) => part(weights, axes, layer, head),
-  };
-}
-
 function sizesOf(name: string, { layers, heads, rows }: Axes, keys: number) {
   return { name, layers, heads, queries: rows, keys, origin: BROUGHT };
 }
@@ -139,15 +121,10 @@ function assertScores(q: NamedArray, k: NamedArray): void {
   refuse(`${both} would be too large for single precision, which ends at 3.4 × 10³⁸: ${sizes}.`);
 }
 
-interface Axes {
-  readonly layers: number;
-  readonly heads: number;
-  readonly rows: number;
-  readonly cols: number;
-}
+type Axes = ReturnType<typeof axesOf>;
 
 /** [rows, cols], [heads, rows, cols] or [layers, heads, rows, cols]; axes of one are left out where there are more. */
-function axesOf({ name, shape }: NamedArray): Axes {
+function axesOf({ name, shape }: NamedArray) {
   const sizes = [...shape];
   while (sizes.length > 4 && sizes.slice(0, -2).includes(1)) sizes.splice(sizes.indexOf(1), 1);
   if (sizes.length < 2 || sizes.length > 4) {

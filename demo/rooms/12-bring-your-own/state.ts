@@ -11,29 +11,16 @@ export const MOST_CHOSEN = 32;
 
 export type SourceName = "example" | "photo" | "own";
 
-/** All of the map. */
+/** All of the map: the corner of what is looked at, and how many cells that is wide, or 0. */
 export const ALL = { top: 0, left: 0, span: 0 };
 
-/** Nothing of another array: where one looks, and what was chosen there. */
-export const LOOKING = {
-  /** The part of the map that is looked at: its corner, and how many cells it is wide; 0: all. */
-  ...ALL,
-  layer: 0,
-  head: 0,
-  /** The cell in the light. */
-  row: 0,
-  col: 0,
-  /** Queries whose weights are added up. */
-  chosen: [] as readonly number[],
-};
+/** Nothing of another array: which part of the map is looked at, the cell in the light, and queries whose weights are added up. */
+export const LOOKING = { ...ALL, layer: 0, head: 0, row: 0, col: 0, chosen: [] as readonly number[] };
 
 /** What the example is first looked at as. */
 export const EXAMPLE = {
-  ...LOOKING,
-  ...{ layer: 2, head: 2, row: 3000, col: 3000 },
+  ...{ ...LOOKING, layer: 2, head: 2, row: 3000, col: 3000, tokens: 4096, seed: 1 },
   source: "example" as SourceName,
-  tokens: 4096,
-  seed: 1,
   causal: "yes" as "yes" | "no",
 };
 

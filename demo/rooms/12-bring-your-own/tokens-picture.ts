@@ -1,5 +1,6 @@
 // Queries that are looked at together: their weights in this head, added up, and what reaches them through all layers.
 
+import type { Heed } from "heed";
 import type { Engine } from "../../src/engine/engine.js";
 import { button, h } from "../../src/ui/dom.js";
 import { HeedChart, type Series } from "../../src/ui/heed-chart.js";
@@ -9,7 +10,7 @@ import { picture } from "../../src/ui/picture.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { nameOf } from "./arrays.js";
 import { strongestOf } from "./explain.js";
-import { rollout } from "./rollout.js";
+import { rowsOf } from "./rows.js";
 import { askedOf, type BringScene, rowAt } from "./scene.js";
 import { type BringStore, MOST_CHOSEN } from "./state.js";
 
@@ -19,16 +20,17 @@ const DECIMALS = 5;
 /** Points of the line; keys beyond that are added up, a few together. */
 const POINTS = 128;
 
-interface Parts {
-  readonly store: BringStore;
-  readonly engine: Engine;
-  /** Of a key, what its sum is made of. */
-  readonly tell: (key: number) => void;
-  /** When what was brought last is in all pictures. */
-  readonly shown: () => Promise<void>;
-}
+/** Rows that matter less than this to the result are left out; how much that was is told. */
+const NEGLIGIBLE = 1e-7;
+const ROWS = 64;
 
-export function tokensPicture({ store, engine, tell, shown }: Parts) {
+/** `tell`: of a key, what its sum is made of; `shown`: when what was brought last is in all pictures. */
+export function tokensPicture(
+  store: BringStore,
+  engine: Engine,
+  tell: (key: number) => void,
+  shown: () => Promise<unknown>,
+) {
   let scene: BringScene | undefined;
   let sum = new Float64Array(0);
   let rolled: { readonly key: string; readonly weights: Float64Array } | undefined;
@@ -138,9 +140,7 @@ export function tokensPicture({ store, engine, tell, shown }: Parts) {
   };
 }
 
-function pointsOf(keys: number): number {
-  return Math.min(POINTS, keys);
-}
+const pointsOf = (keys: number): number => Math.min(POINTS, keys);
 
 /** From the first key of a point to the one after its last. */
 function keysOf(point: number, keys: number): readonly [number, number] {
@@ -151,4 +151,51 @@ function keysOf(point: number, keys: number): readonly [number, number] {
 function sumOf(scene: BringScene): Float64Array<ArrayBuffer> {
   const rows = askedOf(scene).map((query) => rowAt(scene, query).weights);
   return new Float64Array(scene.source.keys).map((_, key) => rows.reduce((sum, row) => sum + (row[key] ?? 0), 0));
+}
+
+/**
+ * What reaches a token through all layers: rollout, by Abnar and Zuidema (2020), of some rows alone, so that no matrix of all pairs is ever made.
+ * Each layer passes on half of its input by the mean of its heads, and half as it was, for the connections around attention.
+ * `progress`: how much of it is done. Resolves with the weights of each token of the first layer, and what was left out of them.
+ */
+async function rollout(
+  scene: BringScene,
+  heed: Heed | undefined,
+  signal: AbortSignal,
+  progress: (done: number) => void,
+) {
+  const { source, at } = scene;
+  const { layers, heads, keys } = source;
+  let reached = new Float64Array(keys);
+  for (const query of askedOf(scene)) reached[query] = (reached[query] ?? 0) + 1;
+  let lost = 0;
+  for (let layer = layers - 1; layer >= 0; layer--) {
+    const next = reached.map((weight) => weight / 2);
+    const starts: number[] = [];
+    for (let from = 0; from < keys; from += ROWS) {
+      const sum = reached.subarray(from, from + ROWS).reduce((total, weight) => total + weight, 0);
+      if (sum > NEGLIGIBLE) starts.push(from);
+      else lost += sum / 2;
+    }
+    for (let head = 0; head < heads; head++) {
+      const rows = rowsOf(source, { ...at, layer, head }, heed);
+      try {
+        for (const [index, from] of starts.entries()) {
+          progress(((layers - 1 - layer) * heads + head + index / starts.length) / (layers * heads));
+          const weights = await rows.read(from, Math.min(keys, from + ROWS), signal);
+          signal.throwIfAborted();
+          for (const [row, weight] of reached.subarray(from, from + ROWS).entries()) {
+            if (weight === 0) continue;
+            const factor = (weight * 0.5) / heads;
+            for (let key = 0; key < keys; key++)
+              next[key] = (next[key] ?? 0) + factor * (weights[row * keys + key] ?? 0);
+          }
+        }
+      } finally {
+        rows.dispose();
+      }
+    }
+    reached = next;
+  }
+  return { weights: reached, lost };
 }

@@ -3,8 +3,7 @@
 
 import { loadSafetensors, loadTokenizer, readSafetensorsHeader } from "heed/layers";
 import { whole } from "../../src/ui/numbers.js";
-import { FileTrouble, type NamedArray, refuse, surveyOf } from "./arrays.js";
-import { arraysOf, isRecord, messageOf, parseJson } from "./json-arrays.js";
+import { arraysOf, FileTrouble, isRecord, messageOf, type NamedArray, parseJson, refuse, surveyOf } from "./arrays.js";
 import { FAMILIES, familyOfNames, isParameter, listed, type Model, type Piece } from "./model/recognise.js";
 import { type Pass, Runner } from "./model/run.js";
 import { readNpy } from "./npy.js";
@@ -12,6 +11,8 @@ import { readNpy } from "./npy.js";
 export type Task =
   | { readonly kind: "read"; readonly file: File }
   | { readonly kind: "run"; readonly model: Model; readonly asked: string };
+
+export type OutcomeOf<T extends Task> = T extends { readonly kind: "read" } ? Piece : Pass;
 
 export type Told<Outcome> =
   | { readonly kind: "said"; readonly text: string }

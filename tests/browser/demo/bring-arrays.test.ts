@@ -1,10 +1,9 @@
 // Room 12's files and arithmetic, without a page: what is read and refused, and how cells become dots.
 
 import { describe, expect, test } from "vitest";
-import { FileTrouble, type NamedArray } from "../../../demo/rooms/12-bring-your-own/arrays.js";
+import { FileTrouble, type NamedArray, readJson } from "../../../demo/rooms/12-bring-your-own/arrays.js";
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
 import { strongestOf } from "../../../demo/rooms/12-bring-your-own/explain.js";
-import { readJson } from "../../../demo/rooms/12-bring-your-own/json-arrays.js";
 import { levelOf, TILE, Tile } from "../../../demo/rooms/12-bring-your-own/map/tile.js";
 import { blockFor, showing, tilesIn, within, zoomed } from "../../../demo/rooms/12-bring-your-own/map/window.js";
 import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";

@@ -1,12 +1,15 @@
-// <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with a table behind it.
+// <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with words along its axes and a
+// table behind it.
 
 import { button, goalOf, h, onRecolour } from "../../../src/ui/dom.js";
-import { behind } from "../../../src/ui/table.js";
+import { exact, whole } from "../../../src/ui/numbers.js";
+import { behind, heads, line } from "../../../src/ui/table.js";
 import { nameOf } from "../arrays.js";
+import type { BringScene } from "../scene.js";
 import { ALL } from "../state.js";
-import { type MapView, paint, showAxis, tableOf, tileAt } from "./draw.js";
-import { type Shader, shaderOf } from "./tile.js";
-import { blockFor, type MapWindow, showing, wholeSpan, within, zoomed } from "./window.js";
+import { type Shader, shaderOf, TILE, type Tile } from "./tile.js";
+import type { Tiles } from "./tiles.js";
+import { blockFor, type MapWindow, showing, tilesIn, wholeSpan, within, zoomed } from "./window.js";
 
 export interface MapHandlers {
   readonly move: (window: MapWindow) => void;
@@ -15,10 +18,20 @@ export interface MapHandlers {
   readonly leave: () => void;
 }
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
+/** The scene, and its weights as far as they are there. */
+interface MapView {
+  readonly scene: BringScene;
+  readonly tiles: Tiles | undefined;
 }
+
+/** Pixels of the mark, where a cell is smaller. */
+const LEAST_MARK = 6;
+/** Pixels that a line of words takes. */
+const PITCH = 13;
+/** Rows and columns of the table. */
+const SIDE = 16;
+
+type Point = Pick<DOMPoint, "x" | "y">;
 
 const WHEEL = 0.0016;
 const KEY_ZOOM = 2;
@@ -200,6 +213,93 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
   };
 }
 
-function distance(one: Point, other: Point): number {
-  return Math.hypot(one.x - other.x, one.y - other.y);
+const distance = (one: Point, other: Point): number => Math.hypot(one.x - other.x, one.y - other.y);
+
+/** `width`: of the canvas on the page. */
+function paint(canvas: HTMLCanvasElement, width: number, { scene, tiles }: MapView, shader: Shader): void {
+  const context = canvas.getContext("2d");
+  const edge = Math.round(width * devicePixelRatio);
+  if (context === null || edge === 0) return;
+  if (canvas.width !== edge) Object.assign(canvas, { width: edge, height: edge });
+  const { source, state, row, col } = scene;
+  const { queries, keys } = source;
+  const { top, left, span } = within(source, state);
+  const scale = edge / span;
+  context.clearRect(0, 0, edge, edge);
+  context.imageSmoothingEnabled = false;
+  for (const place of [...tilesIn(source, ALL), ...tilesIn(source, state)]) {
+    const tile = tiles?.get(place);
+    if (tile === undefined || tile.rows === 0) continue;
+    const [rows, cols] = [Math.ceil(tile.rows / tile.block), Math.ceil((keys - tile.left) / tile.block)];
+    const across = Math.min(TILE * tile.block, keys - tile.left) * scale;
+    const down = Math.min(rows * tile.block, queries - tile.top) * scale;
+    const [x, y] = [(tile.left - left) * scale, (tile.top - top) * scale];
+    context.drawImage(tile.shaded(shader, 1 / keys), 0, 0, Math.min(TILE, cols), rows, x, y, across, down);
+  }
+  context.strokeStyle = getComputedStyle(canvas).color;
+  // The cell in the light, about its middle, and lines that lead to it.
+  const [x, y] = [(col + 0.5 - left) * scale, (row + 0.5 - top) * scale];
+  const side = Math.max(LEAST_MARK * devicePixelRatio, scale);
+  context.lineWidth = devicePixelRatio;
+  context.globalAlpha = 0.35;
+  context.stroke(new Path2D(`M0 ${y}H${edge}M${x} 0V${edge}`));
+  context.globalAlpha = 1;
+  context.lineWidth = 2 * devicePixelRatio;
+  context.strokeRect(x - side / 2, y - side / 2, side, side);
+}
+
+/** Which part of an axis is in view, and the words of its tokens, as many as `length` pixels have room for. */
+function showAxis(element: HTMLElement, way: "across" | "down", scene: BringScene, length: number): void {
+  const { source, state, row, col } = scene;
+  const { top, left, span } = within(source, state);
+  const [name, count, from, own, words] =
+    way === "across"
+      ? (["keys", source.keys, left, col, source.words?.k] as const)
+      : (["queries", source.queries, top, row, source.words?.q] as const);
+  const range = `${name} ${whole(Math.floor(from + 1))} to ${whole(Math.ceil(Math.min(count, from + span)))} →`;
+  // Each cell's, or every so many where cells are narrow; the one in the light takes the place of those beside it.
+  const step = Math.max(1, Math.ceil((PITCH * span) / length));
+  const shown = (words ?? []).flatMap((word, index) => {
+    const middle = index + 0.5 - from;
+    const hasRoom = index === own || (index % step === 0 && Math.abs(index - own) >= step);
+    if (!hasRoom || middle < 0 || middle > span) return [];
+    const made = h("span", { class: index === own ? "own" : undefined, dir: "auto" }, word);
+    made.style.setProperty("--at", `${(100 * middle) / span}%`);
+    return [made];
+  });
+  // The table behind the map has the words for those who hear the page. Their room stays while one zooms, so that the map does.
+  const written = h("div", { class: "map-words", "aria-hidden": "true", hidden: words === undefined }, ...shown);
+  element.replaceChildren(h("p", {}, range), written);
+}
+
+/** The tile that has a cell, with dots as fine as the window's. */
+function tileAt({ scene: { source, state }, tiles }: MapView, row: number, col: number): Tile | undefined {
+  const block = blockFor(within(source, state));
+  const side = TILE * block;
+  return tiles?.get({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
+}
+
+/** What is looked at, a few dots both ways. */
+function tableOf(view: MapView): readonly HTMLElement[] {
+  const { source, state } = view.scene;
+  const { top, left, span } = within(source, state);
+  const marks = Array.from({ length: SIDE }, (_, index) => ((index + 0.5) * span) / SIDE);
+  const placesIn = (first: number, count: number): readonly number[] =>
+    marks.map((mark) => Math.floor(first + mark)).filter((place) => place < count);
+  const cols = placesIn(left, source.keys);
+  const weightAt = (row: number, col: number): string => {
+    const tile = tileAt(view, row, col);
+    return tile === undefined || row - tile.top >= tile.rows ? "…" : exact(tile.max[tile.dotOf(row, col)] ?? 0, 5);
+  };
+  const lines = placesIn(top, source.queries).map((row) => {
+    const figures = cols.map((col) => weightAt(row, col));
+    return line(nameOf(source, "q", row, ""), figures);
+  });
+  const block = blockFor({ top, left, span });
+  const what = block === 1 ? "Single cells" : `The largest of ${block} × ${block} cells`;
+  return [
+    h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
+    heads("", ...cols.map((col) => nameOf(source, "k", col, ""))),
+    h("tbody", {}, ...lines),
+  ];
 }

@@ -8,24 +8,21 @@ import type { TilePlace } from "./window.js";
 /** Those that nobody looks at are forgotten beyond so many. */
 const MOST_TILES = 100;
 
-interface Listener {
-  /** Weights that are drawn, of those that are asked for. */
-  readonly changed: (done: number, of: number) => void;
-  readonly failed: (error: unknown) => void;
-}
-
 export class Tiles {
   readonly #rows: Rows;
-  readonly #listener: Listener;
+  readonly #changed: (done: number, of: number) => void;
+  readonly #failed: (error: unknown) => void;
   readonly #tiles = new Map<string, Tile>();
   #wanted: ReadonlyMap<string, TilePlace> = new Map();
   #work: AbortController | undefined;
   /** The strip that is being made. */
   #strip = "";
 
-  constructor(rows: Rows, listener: Listener) {
+  /** `changed`: so many weights are drawn, of those that are asked for. */
+  constructor(rows: Rows, changed: (done: number, of: number) => void, failed: (error: unknown) => void) {
     this.#rows = rows;
-    this.#listener = listener;
+    this.#changed = changed;
+    this.#failed = failed;
   }
 
   get(place: TilePlace): Tile | undefined {
@@ -69,7 +66,7 @@ export class Tiles {
         await this.#make(first, strip, work.signal);
       }
     } catch (error) {
-      if (!work.signal.aborted) this.#listener.failed(error);
+      if (!work.signal.aborted) this.#failed(error);
     }
     if (this.#work === work) this.#work = undefined;
   }
@@ -123,14 +120,10 @@ export class Tiles {
       done += (this.#tiles.get(key)?.rows ?? 0) * cols;
       of += this.#rowsOf(place) * cols;
     }
-    this.#listener.changed(done, of);
+    this.#changed(done, of);
   }
 }
 
-function keyOf({ block, row, col }: TilePlace): string {
-  return `${block} ${row} ${col}`;
-}
+const keyOf = ({ block, row, col }: TilePlace): string => `${block} ${row} ${col}`;
 
-function stripOf({ block, row }: TilePlace): string {
-  return `${block} ${row}`;
-}
+const stripOf = ({ block, row }: TilePlace): string => `${block} ${row}`;

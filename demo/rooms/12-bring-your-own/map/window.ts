@@ -1,5 +1,6 @@
 // Which part of the map is looked at, and what moving and zooming do to it. Cells are squares of the same size both ways.
 
+import type { Source } from "../source.js";
 import { TILE } from "./tile.js";
 
 export interface MapWindow {
@@ -9,10 +10,7 @@ export interface MapWindow {
   readonly span: number;
 }
 
-export interface MapSize {
-  readonly queries: number;
-  readonly keys: number;
-}
+type MapSize = Pick<Source, "queries" | "keys">;
 
 const LEAST_SPAN = 8;
 /** Dots from edge to edge that are looked for: between so many and twice as many. */

@@ -2,24 +2,12 @@
 
 import type { ModelConfig } from "heed/layers";
 import { whole } from "../../../src/ui/numbers.js";
-import { type Arrays, counted, refuse } from "../arrays.js";
-
-interface Family {
-  /** As config.json spells it. */
-  readonly type: string;
-  readonly name: string;
-  /** Of a file of its parameters, by any of these names. */
-  readonly known: RegExp;
-  /** What files have besides that no pass needs. */
-  readonly unused: RegExp;
-  readonly layer: RegExp;
-  /** In config.json. */
-  readonly sizes: Readonly<Record<"layers" | "heads" | "positions", string>>;
-}
+import { type Arrays, counted, type NamedArray, refuse } from "../arrays.js";
 
 const SIZES = { layers: "num_hidden_layers", heads: "num_attention_heads", positions: "max_position_embeddings" };
 
-export const FAMILIES: readonly Family[] = [
+/** Their types as config.json spells them; a file is known by any of some names, and has some that no pass needs. */
+export const FAMILIES = [
   {
     type: "gpt2",
     name: "GPT-2",
@@ -46,15 +34,13 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
+type Family = (typeof FAMILIES)[number];
+
 /** "GPT-2, BERT and Llama" */
-export function listed(parts: readonly string[]): string {
-  return parts.join(", ").replace(/, (?=[^,]*$)/, " and ");
-}
+export const listed = (parts: readonly string[]): string => parts.join(", ").replace(/, (?=[^,]*$)/, " and ");
 
 /** Numbers of a model, rather than what it computes. */
-export function isParameter(name: string): boolean {
-  return /(?:^|\.)(?:weight|bias|gamma|beta)$/.test(name);
-}
+export const isParameter = (name: string): boolean => /(?:^|\.)(?:weight|bias|gamma|beta)$/.test(name);
 
 export function familyOfNames(named: readonly { readonly name: string }[]): Family | undefined {
   return FAMILIES.find(({ known }) => named.some(({ name }) => known.test(name)));
@@ -65,10 +51,7 @@ export function isUsed(family: Family, name: string): boolean {
   return isParameter(name) && !family.unused.test(name);
 }
 
-interface NamedShape {
-  readonly name: string;
-  readonly shape: readonly number[];
-}
+type NamedShape = Pick<NamedArray, "name" | "shape">;
 
 /** What a file may be: arrays to be looked at, or a piece of a model. */
 export type Piece =
@@ -134,20 +117,10 @@ const MOST_PARAMETERS = 2 ** 29;
 const SPARE_TOKENS = 1 / 8;
 
 /** All that a pass needs. */
-export interface Model {
-  readonly family: string;
-  readonly name: string;
-  readonly config: ModelConfig;
-  readonly layers: number;
-  readonly heads: number;
-  readonly positions: number;
-  readonly vocabulary: number;
-  readonly files: readonly File[];
-  readonly tokenizer: File | undefined;
-}
+export type Model = NonNullable<ReturnType<typeof recognise>["model"]>;
 
 /** Refuses pieces that do not fit each other. There is no model where something is still missing. */
-export function recognise(pieces: ModelPieces): { readonly said: string; readonly model: Model | undefined } {
+export function recognise(pieces: ModelPieces) {
   const { config, tokenizer } = pieces;
   const tensors = tensorsOf(pieces);
   const family = familyIn(config, tensors);
@@ -203,12 +176,7 @@ function sizesOf(family: Family, config: ModelConfig) {
     return refuse(`config.json of ${family.name} must say ${name}, a whole number; it says ${says}.`);
   };
   const { layers, heads, positions } = family.sizes;
-  return {
-    layers: read(layers),
-    heads: read(heads),
-    positions: read(positions, 2048),
-    vocabulary: read("vocab_size"),
-  };
+  return { layers: read(layers), heads: read(heads), positions: read(positions, 2048), vocabulary: read("vocab_size") };
 }
 
 function assertRoom({ name }: Family, numbers: number): void {

@@ -1,15 +1,7 @@
 // One pass of a brought model: its files read once, its text to tokens, the weights of every layer and head. Runs in the worker.
 
 import { createHeed, type Heed, HeedError } from "heed";
-import {
-  BertModel,
-  GPT2Model,
-  LlamaModel,
-  loadSafetensors,
-  loadTokenizer,
-  type ParameterInput,
-  type Tokenizer,
-} from "heed/layers";
+import { BertModel, GPT2Model, LlamaModel, loadSafetensors, loadTokenizer, type Tokenizer } from "heed/layers";
 import { whole } from "../../../src/ui/numbers.js";
 import { counted, refuse } from "../arrays.js";
 import { FAMILIES, isUsed, type Model } from "./recognise.js";
@@ -19,13 +11,8 @@ import { wordOf, wordsOf } from "./words.js";
 const MOST_WEIGHTS = 2 ** 26;
 const PREDICTED = 8;
 
-export interface Pass {
-  readonly words: readonly string[];
-  /** Of each layer, [heads, tokens, tokens]. */
-  readonly weights: readonly Float32Array[];
-  /** What comes next, by its probability; nothing of a model that says nothing of it. */
-  readonly next: readonly { readonly word: string; readonly share: number }[];
-}
+/** The words; of each layer the weights, [heads, tokens, tokens]; what comes next, nothing of a model that says nothing of it. */
+export type Pass = Awaited<ReturnType<Runner["run"]>>;
 
 type Say = (text: string) => void;
 
@@ -35,11 +22,11 @@ type Loaded = BertModel | GPT2Model | LlamaModel;
 class Kept<T> {
   #held: { readonly key: string; readonly made: T } | undefined;
 
-  async of(key: string, make: () => Promise<T>, dispose: (made: T) => void = () => {}): Promise<T> {
+  async of(key: string, make: (before: T | undefined) => Promise<T>): Promise<T> {
     if (this.#held?.key === key) return this.#held.made;
-    if (this.#held !== undefined) dispose(this.#held.made);
+    const before = this.#held?.made;
     this.#held = undefined;
-    this.#held = { key, made: await make() };
+    this.#held = { key, made: await make(before) };
     return this.#held.made;
   }
 }
@@ -51,7 +38,7 @@ export class Runner {
   readonly #tokenizer = new Kept<Tokenizer>();
 
   /** `asked`: a text, or without a tokenizer numbers of tokens. Refuses what it cannot run. */
-  async run(model: Model, asked: string, say: Say): Promise<Pass> {
+  async run(model: Model, asked: string, say: Say) {
     try {
       return await this.#pass(model, asked, say);
     } catch (error) {
@@ -61,16 +48,12 @@ export class Runner {
     }
   }
 
-  async #pass(model: Model, asked: string, say: Say): Promise<Pass> {
+  async #pass(model: Model, asked: string, say: Say) {
     const tokenizer = model.tokenizer && (await this.#tokenizerOf(model.tokenizer, say));
     const { ids, words } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
     assertFits(model, ids);
     const key = `${JSON.stringify(model.config)} ${model.files.map(keyOf).join(" ")}`;
-    const loaded = await this.#model.of(
-      key,
-      () => this.#load(model, say),
-      (made) => made.dispose(),
-    );
+    const loaded = await this.#model.of(key, (before) => this.#load(model, say, before));
     say(`${counted(ids.length, "token")} through ${counted(model.layers, "layer")} …`);
     const { attentions = [], logits } =
       loaded instanceof BertModel
@@ -92,20 +75,21 @@ export class Runner {
     });
   }
 
-  async #load({ family: type, files, config }: Model, say: Say): Promise<Loaded> {
+  async #load({ family: type, files, config }: Model, say: Say, before: Loaded | undefined): Promise<Loaded> {
+    before?.dispose();
     const family = FAMILIES.find((one) => one.type === type);
-    const parameters = new Map<string, ParameterInput>();
+    const parameters = [];
     for (const file of files) {
       const tensors = await loadSafetensors(file, {
         only: (name) => family !== undefined && isUsed(family, name),
         onProgress: ({ loaded }) => say(`Reading ${file.name}, ${Math.floor((100 * loaded) / file.size)} % …`),
       });
-      for (const [name, tensor] of tensors) parameters.set(name, tensor);
+      parameters.push(...tensors);
     }
     say("Preparing the model …");
     this.#heed ??= createHeed();
     const Class = type === "bert" ? BertModel : type === "gpt2" ? GPT2Model : LlamaModel;
-    return new Class(config, { engine: await this.#heed }).load(parameters);
+    return new Class(config, { engine: await this.#heed }).load(new Map(parameters));
   }
 }
 

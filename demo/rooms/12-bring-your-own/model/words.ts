@@ -5,12 +5,7 @@ import type { Encoding, Tokenizer } from "heed/layers";
 const LONGEST = 24;
 
 /** What would not be seen, made visible. */
-const SIGNS: ReadonlyMap<string, string> = new Map([
-  [" ", "␣"],
-  ["\n", "↵"],
-  ["\r", "↵"],
-  ["\t", "⇥"],
-]);
+const SIGNS: Readonly<Record<string, string>> = { " ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥" };
 
 /** The text of each token; tokens that are bytes of one character are told apart by their number; those that were added by their names. */
 export function wordsOf(text: string, { tokens, offsets }: Pick<Encoding, "tokens" | "offsets">): readonly string[] {
@@ -37,7 +32,7 @@ export function wordOf(tokenizer: Pick<Tokenizer, "tokenOf" | "decode">, id: num
 
 export function readable(text: string): string {
   const word = text.trim() === "" ? text : text.replace(/^ /, "");
-  const visible = Array.from(word, (character) => SIGNS.get(character) ?? named(character));
+  const visible = Array.from(word, (character) => SIGNS[character] ?? named(character));
   const all = /^\p{M}/u.test(word) ? ["◌", ...visible] : visible;
   return all.length <= LONGEST ? all.join("") : `${all.slice(0, LONGEST - 1).join("")}…`;
 }
