@@ -26,7 +26,7 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     try {
       const pass = await helper.do({ kind: "run", model, asked: text }, signal, say);
       next.hidden = pass.next.length === 0;
-      const lines = pass.next.map(({ word, share }) => line(h("bdi", {}, word), [percent(share)]));
+      const lines = pass.next.map(({ word, probability }) => line(h("bdi", {}, word), [percent(probability)]));
       next.replaceChildren(h("caption", {}, `What ${model.name} takes for the next token`), h("tbody", {}, ...lines));
       ran(passSource(model, pass));
       const seconds = exact(Math.max(0.1, (performance.now() - start) / 1000), 1);

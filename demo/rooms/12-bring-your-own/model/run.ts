@@ -64,7 +64,7 @@ export class Runner {
     return {
       words,
       weights: attentions.map(({ data }) => data),
-      next: next.map(({ id, share }) => ({ word: write(id), share })),
+      next: next.map(({ id, probability }) => ({ word: write(id), probability })),
     };
   }
 
@@ -122,14 +122,17 @@ function assertFits({ name, positions, vocabulary, layers, heads }: Model, ids: 
 }
 
 /** The likeliest tokens, by the softmax of the logits. */
-function strongest(logits: Float32Array, count: number): readonly { readonly id: number; readonly share: number }[] {
+function strongest(
+  logits: Float32Array,
+  count: number,
+): readonly { readonly id: number; readonly probability: number }[] {
   const most = logits.reduce((largest, logit) => Math.max(largest, logit), Number.NEGATIVE_INFINITY);
   const powers = Float64Array.from(logits, (logit) => Math.exp(logit - most));
   const sum = powers.reduce((total, power) => total + power, 0);
   return Array.from(powers.keys())
     .sort((a, b) => (powers[b] ?? 0) - (powers[a] ?? 0))
     .slice(0, count)
-    .map((id) => ({ id, share: (powers[id] ?? 0) / sum }));
+    .map((id) => ({ id, probability: (powers[id] ?? 0) / sum }));
 }
 
 function keyOf({ name, size, lastModified }: File): string {
