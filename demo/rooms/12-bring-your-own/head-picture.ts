@@ -108,6 +108,6 @@ function textOf({ source, at, vectors }: BringScene): string {
   const dots = "Press a dot to go to the largest weight under it.";
   if (vectors === undefined) return `${all}, ${origin}. ${dots}`;
   const size = `${whole(Math.round((queries * keys * 4) / 1e6))} MB`;
-  const made = headName === undefined ? "" : ` This head was made to look for ${headName(at.layer, at.head)}.`;
+  const made = headName === undefined ? "" : ` This head looks for ${headName(at.layer, at.head)}.`;
   return `${all}, or ${size}. We compute ${whole(rowsAtOnce({ keys }))} rows at a time and forget them. ${dots}${made}`;
 }

@@ -49,7 +49,7 @@ export function photoPicture(library: Library, look: (row: number, col: number) 
       const attention = { title: "Attention", about: "the brightest patch has the most" };
       keys.show({ ...common, ...attention, data: weights, range: [0, most], cursor: col });
       const patches = `The picture is ${PATCHES} × ${PATCHES} patches, each a token`;
-      const head = `Head ${at.head + 1} was made to look for ${source.headName?.(at.layer, at.head)}`;
+      const head = `Head ${at.head + 1} looks for ${source.headName?.(at.layer, at.head)}`;
       const patch = `The patch in row ${Math.floor(row / PATCHES) + 1}, column ${(row % PATCHES) + 1}`;
       say(`${patches}. ${head}. ${patch} has a largest attention weight of ${exact(most, 4)}.`);
     },
