@@ -19,7 +19,7 @@ export interface Arrays {
 }
 
 /** What all numbers of an array say. */
-export interface Survey {
+interface Survey {
   /** The place of the first that is none; -1: all are. */
   readonly odd: number;
   readonly least: number;
