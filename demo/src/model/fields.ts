@@ -23,7 +23,7 @@ interface Begun<T> extends Field<T> {
 export const initially = <T>(initial: NoInfer<T>, field: Field<T>): Begun<T> => ({ ...field, initial });
 
 /** The state that is made of such fields. */
-export type StateOf<F> = { readonly [K in keyof F]: F[K] extends Begun<infer T> ? T : never };
+export type StateOf<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 type AllBegun<S> = { readonly [K in keyof S]: Begun<S[K]> };
 
@@ -92,6 +92,11 @@ export function number(key: string, least: number, most: number, decimals = 0): 
 /** The value of a list that is closest to what is wanted. */
 export function listed(values: readonly number[], wanted: number): number {
   return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
+}
+
+/** One's own matrix, where it has the shape of the given one. */
+export function fitting<Own extends Matrix | null>(own: Own, given: Matrix): Own | undefined {
+  return own?.rows === given.rows && own.cols === given.cols ? own : undefined;
 }
 
 export function oneOf<const T extends string>(key: string, values: readonly T[]): Field<T> {

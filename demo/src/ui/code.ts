@@ -86,6 +86,28 @@ function written(value: unknown): string {
     .join(", ")} }`;
 }
 
+/** A whole program of heed's: what it is about, what it does, and what it prints. */
+export function heedProgram(about: string, body: string, print = "output.data", imports = ""): string {
+  return `// ${about}
+import { createHeed } from "heed";
+${imports}
+const heed = await createHeed();
+${body}
+console.log(${print});
+heed.dispose();
+`;
+}
+
+/** The same for PyTorch, whose functions are imported where they are used. */
+export function torchProgram(about: string, body: string, print = "output", usesF = /\bF\./.test(body)): string {
+  return `# ${about}
+import torch
+${usesF ? "import torch.nn.functional as F\n" : ""}
+${body}
+print(${print})
+`;
+}
+
 export function codeButtons(heedCode: () => string, torchCode: () => string): HTMLElement {
   const copier = (kind: string, name: string, code: () => string): HTMLElement => {
     const made = button(`Copy as ${name}`, () => void copyFrom(made, code()));

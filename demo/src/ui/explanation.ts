@@ -81,6 +81,23 @@ export function directions(
   };
 }
 
+/** A squared distance written out, and the score that it becomes. */
+export function distances(
+  names: readonly string[],
+  left: (index: number) => number,
+  right: (index: number) => number,
+  { score, written }: { readonly score: (sum: number) => number; readonly written: (sum: string) => string },
+): Sum {
+  const terms = names.map((label, index) => {
+    const [a, b] = [left(index), right(index)];
+    return { label, square: (a - b) ** 2, figures: [a, b, (a - b) ** 2].map((value) => exact(value)), faint: a === b };
+  });
+  const sum = terms.reduce((all, { square }) => all + square, 0);
+  // There is no minus before a zero.
+  const last = sum === 0 ? "0" : `${written(exact(sum))} = ${exact(score(sum))}`;
+  return { head: ["", "q", "k", "(q − k)²"], terms, last };
+}
+
 interface Softened {
   readonly subject: string;
   readonly at: number;

@@ -2,12 +2,33 @@
 
 import { HeedMatrix, type MatrixEdit, type MatrixSelection, type MatrixView } from "heed/viz";
 import type { Cell } from "../model/cell.js";
+import { largest, type Matrix, rowsOf } from "../model/matrix.js";
 import { h, on } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { columnsOf, toldAsShown, turned, turnedLight } from "./orientation.js";
 
 export interface NamedSpot<Name extends string> extends Cell {
   readonly name: Name;
+}
+
+export type View = Omit<MatrixView, "name">;
+/** A matrix that has none is hidden. */
+export type Views<Name extends string> = Readonly<Partial<Record<Name, View>>>;
+type Labels = readonly string[];
+
+/** Blue above 0 and brown below, the stronger the nearer to the largest number, or to 1. */
+export function signed(title: string, about: string, matrix: Matrix, rowLabels: Labels, colLabels: Labels): View {
+  return { title, about, matrix, rowLabels, colLabels, tone: "signed", full: Math.max(1, largest(matrix)) };
+}
+
+/** Attention weights. */
+export function weighed(...parts: Parameters<typeof signed>): View {
+  return { ...signed(...parts), tone: "share", full: 1 };
+}
+
+/** As they are saved. */
+export function numbersIn(views: Readonly<Record<string, View>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(views).map(([name, { matrix }]) => [name, rowsOf(matrix)]));
 }
 
 export class NamedMatrices<Name extends string> {
@@ -62,6 +83,13 @@ export class NamedMatrices<Name extends string> {
       matrix.hidden = view === undefined;
       if (view !== undefined) matrix.show(this.#isTurned() ? turned(view) : view);
     }
+  }
+
+  showAll(views: Views<Name>): void {
+    this.show((name) => {
+      const view = views[name];
+      return view && { name, ...view };
+    });
   }
 
   /** undefined: none of these matrices has such a cell to show. */

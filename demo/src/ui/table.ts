@@ -28,3 +28,8 @@ export function counted(name: string, value: string, note = ""): HTMLElement {
 export function behind(table: HTMLElement, label = "As a table"): HTMLDetailsElement {
   return h("details", { class: "as-table" }, h("summary", {}, label), h("div", {}, table));
 }
+
+/** One of a list of figures. */
+export function fact(name: string, value: string, note = "", ...more: readonly HTMLElement[]): HTMLElement {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note), ...more));
+}
