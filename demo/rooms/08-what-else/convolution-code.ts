@@ -1,17 +1,16 @@
 // The convolution as it stands, as code: the attention that is the same, with its weights made on the spot.
 
-import { fill } from "../../src/model/matrix.js";
-import { single, torchTensor } from "../../src/ui/code.js";
+import { unstack } from "../../src/model/matrix.js";
+import { heedProgram, single, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { COARSE as SIZE } from "./images.js";
 import type { WhatElseState } from "./state.js";
 
-export function heedCode(state: WhatElseState, grey: ArrayLike<number>): string {
-  return `// ${state.kernel.rows} x ${state.kernel.cols} convolution as attention with ${state.kernel.data.length} heads
-import { createHeed } from "heed";
-
-const [size, s] = [${SIZE}, ${single(state.sharpness)}];
-const pixels = Float32Array.of(${Array.from(grey, (value) => single(value)).join(", ")});
-const weights = [${Array.from(state.kernel.data, single).join(", ")}];
+export function heedCode({ filter, sharpness }: WhatElseState, grey: ArrayLike<number>): string {
+  return heedProgram(
+    `${filter.rows} x ${filter.cols} convolution as attention with ${filter.data.length} heads`,
+    `const [size, s] = [${SIZE}, ${single(sharpness)}];
+const pixels = Float32Array.of(${Array.from(grey, single).join(", ")});
+const weights = [${Array.from(filter.data, single).join(", ")}];
 const reach = (Math.sqrt(weights.length) - 1) / 2;
 const place = (pixel) => [(pixel % size) - (size - 1) / 2, Math.floor(pixel / size) - (size - 1) / 2];
 
@@ -21,33 +20,27 @@ const q = Float32Array.from(heads.flatMap(([dx, dy]) =>
 ));
 const k = Float32Array.from(Array.from(pixels, (_, pixel) => place(pixel)).flatMap(([x, y]) => [x, y, x * x + y * y]));
 
-const heed = await createHeed();
 const read = await heed.attention(
   { data: q, shape: [1, weights.length, pixels.length, 3] },
   { data: k, shape: [1, 1, pixels.length, 3] },
   { data: pixels, shape: [1, 1, pixels.length, 1] },
   { score: "dot" },
 );
-// The output weights are the kernel.
+// The output weights are the filter.
 const output = { data: pixels.map((_, pixel) =>
-  weights.reduce((sum, weight, head) => sum + weight * read.output.data[head * pixels.length + pixel], 0)) };
-console.log(output.data);
-heed.dispose();
-`;
+  weights.reduce((sum, weight, head) => sum + weight * read.output.data[head * pixels.length + pixel], 0)) };`,
+  );
 }
 
-export function torchCode(state: WhatElseState, grey: ArrayLike<number>): string {
-  const size = state.kernel.rows;
-  const pixels = fill(SIZE, SIZE, (row, col) => grey[row * SIZE + col] ?? 0);
-  return `# ${size} x ${size} convolution, and the attention that is the same
-import torch
-import torch.nn.functional as F
-
-${torchTensor("image", [pixels])}
-${torchTensor("kernel", [state.kernel])}
+export function torchCode({ filter, sharpness }: WhatElseState, grey: ArrayLike<number>): string {
+  const size = filter.rows;
+  return torchProgram(
+    `${size} x ${size} convolution, and the attention that is the same`,
+    `${torchTensor("image", [unstack(SIZE, SIZE, grey)])}
+${torchTensor("kernel", [filter])}
 convolution = F.conv2d(F.pad(image, [${(size - 1) / 2}] * 4, mode="replicate"), kernel)
 
-s = ${single(state.sharpness)}
+s = ${single(sharpness)}
 y, x = torch.meshgrid(torch.arange(${SIZE}.0), torch.arange(${SIZE}.0), indexing="ij")
 x, y = x.flatten() - ${(SIZE - 1) / 2}, y.flatten() - ${(SIZE - 1) / 2}
 steps = torch.arange(${size}) - ${(size - 1) / 2}
@@ -55,7 +48,7 @@ q = torch.stack([torch.stack([2 * s * (x + dx), 2 * s * (y + dy), torch.full_lik
 k = torch.stack([x, y, x * x + y * y], -1).expand(len(q), -1, -1)
 v = image.view(1, -1, 1).expand(len(q), -1, -1)
 read = F.scaled_dot_product_attention(q, k, v, scale=1.0)
-output = (read * kernel.view(-1, 1, 1)).sum(0).view_as(convolution)
-print((output - convolution).abs().max())
-`;
+output = (read * kernel.view(-1, 1, 1)).sum(0).view_as(convolution)`,
+    "(output - convolution).abs().max()",
+  );
 }

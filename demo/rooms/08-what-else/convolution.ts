@@ -1,4 +1,4 @@
-// A convolution, and attention that is one: as many heads as the kernel has weights, each looking one step to a side.
+// A convolution, and attention that is one: as many heads as the filter has weights, each looking one step to a side.
 
 import type { Matrix } from "../../src/model/matrix.js";
 import type { WhatElseState } from "./state.js";
@@ -16,11 +16,13 @@ export interface ConvolutionScene {
   /** One a head. */
   readonly shifts: readonly Shift[];
   readonly readings: readonly Float64Array[];
-  /** The sum of the readings, times the kernel's weights. */
+  /** The sum of the readings, times the filter's weights. */
   readonly attended: Float64Array;
   /** The convolution by its definition, and its largest number. */
   readonly direct: Float64Array;
   readonly most: number;
+  /** What heed read at the chosen pixel and those of the sample, head by head. */
+  readonly found?: Float32Array | undefined;
 }
 
 /** Head after head, with a pause after each. */
@@ -28,8 +30,8 @@ export function* convolutionScene(
   state: WhatElseState,
   grey: Float32Array<ArrayBuffer>,
 ): Generator<undefined, ConvolutionScene> {
-  const { kernel, sharpness } = state;
-  const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(kernel)];
+  const { filter, sharpness } = state;
+  const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(filter)];
   const readings: Float64Array[] = [];
   const attended = new Float64Array(grey.length);
   const across = new Map<number, Float64Array>();
@@ -39,18 +41,18 @@ export function* convolutionScene(
     const reading = readAlong(level, y, sharpness, size);
     readings.push(reading);
     for (let pixel = 0; pixel < reading.length; pixel++) {
-      attended[pixel] = (attended[pixel] ?? 0) + (kernel.data[head] ?? 0) * (reading[pixel] ?? Number.NaN);
+      attended[pixel] = (attended[pixel] ?? 0) + (filter.data[head] ?? 0) * (reading[pixel] ?? Number.NaN);
     }
     yield;
   }
-  const direct = convolve(grey, kernel);
+  const direct = convolve(grey, filter);
   yield;
   const most = direct.reduce((best, value) => Math.max(best, Math.abs(value)), 1e-9);
   return { state, size, grey, shifts, readings, attended, direct, most };
 }
 
-/** One a head, row by row of the kernel. */
-export function shiftsOf({ rows: size }: Matrix): readonly Shift[] {
+/** One a head, row by row of the filter. */
+function shiftsOf({ rows: size }: Matrix): readonly Shift[] {
   const reach = (size - 1) / 2;
   return Array.from({ length: size * size }, (_, head) => ({
     x: (head % size) - reach,
@@ -64,15 +66,20 @@ export function nameOf({ x, y }: Shift): string {
   return [upright, level].filter(Boolean).join(", ") || "here";
 }
 
-/** As its definition has it; beyond the border lies the border's own pixel. No kernel is flipped: what machine learning calls so. */
-export function convolve(grey: ArrayLike<number>, kernel: Matrix): Float64Array {
-  const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(kernel)];
+/** An arrow for each pixel that it is away. */
+export function arrowsOf({ x, y }: Shift): string {
+  return `${(y < 0 ? "↑" : "↓").repeat(Math.abs(y))}${(x < 0 ? "←" : "→").repeat(Math.abs(x))}` || "here";
+}
+
+/** As its definition has it; beyond the border lies the border's own pixel. No filter is flipped: what machine learning calls so. */
+export function convolve(grey: ArrayLike<number>, filter: Matrix): Float64Array {
+  const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(filter)];
   const inside = (place: number): number => Math.min(size - 1, Math.max(0, place));
   return Float64Array.from({ length: grey.length }, (_, pixel) => {
     const [row, col] = [Math.floor(pixel / size), pixel % size];
     let sum = 0;
     shifts.forEach(({ x, y }, head) => {
-      sum += (kernel.data[head] ?? 0) * (grey[inside(row + y) * size + inside(col + x)] ?? 0);
+      sum += (filter.data[head] ?? 0) * (grey[inside(row + y) * size + inside(col + x)] ?? 0);
     });
     return sum;
   });

@@ -1,54 +1,49 @@
 // Fast weights: linear attention as a weight matrix that outer products write, and that a query reads. Softmax-free, with small numbers.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, largest, type Matrix, multiply, rowsFrom, toSingle, transpose } from "../../src/model/matrix.js";
+import { at, largest, multiply, rowsFrom, singleRows, stack, transpose } from "../../src/model/matrix.js";
 import { Board, during, type Shape, type View } from "../../src/ui/board.js";
 import { picture } from "../../src/ui/picture.js";
 import { widest } from "./exhibit.js";
 import { label, square } from "./shapes.js";
-import { matrixFrom } from "./state.js";
-
-const rows = (...lines: readonly (readonly number[])[]): Matrix => toSingle(matrixFrom(lines));
 
 /** Words one below the other, set by hand. */
-const KEYS = rows([1, 0, 0], [0, 1, 0], [0, 0.6, 0.8]);
-const VALUES = rows([2, -1, 0], [0, 1, 1], [1, 0, -2]);
+const KEYS = singleRows([1, 0, 0], [0, 1, 0], [0, 0.6, 0.8]);
+const VALUES = singleRows([2, -1, 0], [0, 1, 1], [1, 0, -2]);
 /** Asked after every word; the last answer is the one that is shown. */
-const QUERIES = rows([0, 1, 0], [0, 1, 0], [0, 1, 0]);
+const QUERIES = singleRows([0, 1, 0], [0, 1, 0], [0, 1, 0]);
 const FINAL = multiply(transpose(KEYS), VALUES);
 const READ = rowsFrom(multiply(QUERIES, FINAL), 2);
 
 const STEPS = ["W is empty", "Write k₁ v₁ᵀ", "Add k₂ v₂ᵀ", "Add k₃ v₃ᵀ", "Read q W"] as const;
 const [CELL, LEFT, TOP, HEIGHT] = [46, 84, 72, 290];
 
-export class FastWeights {
-  readonly picture;
-  #found: { readonly state: readonly number[]; readonly output: readonly number[] } | undefined;
-
-  constructor() {
-    const board = new Board({ steps: STEPS });
-    board.show(view);
-    this.picture = picture({
-      name: "fast-weights",
-      title: "Fast weights: a matrix that the input writes",
-      body: [board.element],
-      data: () => ({ keys: Array.from(KEYS.data), values: Array.from(VALUES.data), ...this.#found }),
-    });
-    this.picture.say(
-      "Without a softmax, attention is a weight matrix: each word adds the outer product of its key and value, and a query reads it. The keys k₂ and k₃ are alike, so reading with k₂ mixes their values. Schmidhuber’s fast weights of 1991 did this.",
-    );
-  }
-
-  call(): Call {
-    const tensor = ({ rows, cols, data }: Matrix) => ({ data: Float32Array.from(data), shape: [1, 1, rows, cols] });
-    return { q: tensor(QUERIES), k: tensor(KEYS), v: tensor(VALUES), options: { scale: 1 }, linear: true };
-  }
-
-  /** How far the kernel is from the page. */
-  read({ output, weights }: Answer): number {
-    this.#found = { state: Array.from(weights.data), output: Array.from(output.data).slice(6) };
-    return Math.max(widest(this.#found.state, FINAL.data), widest(this.#found.output, READ.data));
-  }
+export function fastWeights() {
+  let found: { readonly state: readonly number[]; readonly output: readonly number[] } | undefined;
+  const board = new Board({ steps: STEPS });
+  board.show(view);
+  const { element, say } = picture({
+    name: "fast-weights",
+    title: "Fast weights: a matrix that the input writes",
+    body: [board.element],
+    data: () => ({ keys: Array.from(KEYS.data), values: Array.from(VALUES.data), ...found }),
+  });
+  say(
+    "Without a softmax, attention is a weight matrix: each word adds the outer product of its key and value, and a query reads it. The keys k₂ and k₃ are alike, so reading with k₂ mixes their values. Schmidhuber’s fast weights of 1991 did this.",
+  );
+  return {
+    element,
+    call: (): Call => {
+      const [q, k, v] = [stack([QUERIES]), stack([KEYS]), stack([VALUES])];
+      return { q, k, v, options: { scale: 1 }, linear: true };
+    },
+    /** How far the kernel is from the page. */
+    read: (answer: Answer | undefined): number => {
+      const [state, output] = [Array.from(answer?.weights.data ?? []), Array.from(answer?.output.data ?? []).slice(6)];
+      found = { state, output };
+      return Math.max(widest(FINAL.data, state), widest(READ.data, output));
+    },
+  };
 }
 
 function view(place: number, width: number): View {

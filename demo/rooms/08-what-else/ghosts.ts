@@ -19,7 +19,7 @@ export class Ghosts {
 
   view(scene: ConvolutionScene, at: number, width: number): View {
     const { size, shifts, state } = scene;
-    const { cols } = state.kernel;
+    const { cols } = state.filter;
     const side = cols * size + (cols - 1) * GAP;
     const spread = during(at, 0, 1) - during(at, 2, 3);
     const seen = mix(size, side, spread);
@@ -35,7 +35,7 @@ export class Ghosts {
       };
       return [
         { key: `mark ${head}`, tag: "rect", attributes: { ...mark, fill: "none", stroke: "white" } },
-        ...label(`× ${exact(state.kernel.data[head] ?? 0, 3)}`, 18, spread * during(at, 1, 1.5)),
+        ...label(`× ${exact(state.filter.data[head] ?? 0, 3)}`, 18, spread * during(at, 1, 1.5)),
         ...label(cols === 3 ? nameOf(shift) : "", size * scale - 8, spread),
       ];
     });
@@ -63,7 +63,7 @@ export class Ghosts {
     const [read, tinted, added] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
     shifts.forEach((shift, head) => {
       const [left, top] = [place(shift.x), place(shift.y)];
-      const [reading, weight] = [readings[head] ?? given, state.kernel.data[head] ?? 0];
+      const [reading, weight] = [readings[head] ?? given, state.filter.data[head] ?? 0];
       for (let y = 0; y < size; y++) {
         for (let x = 0; x < size; x++) {
           const from = y * size + x;
@@ -73,7 +73,7 @@ export class Ghosts {
         }
       }
     });
-    const full = mix(largest(state.kernel), scene.most, added);
+    const full = mix(largest(state.filter), scene.most, added);
     const light = colours((tone) =>
       [1, 1, 1].map((part) => part * (1 - tinted) * (tone / TONES) * (TONES - BLACK - 1)),
     );

@@ -1,13 +1,11 @@
 // A graph whose nodes pass messages, by the page's own arithmetic.
 
-import { at, fill, type Matrix, multiply, toSingle } from "../../src/model/matrix.js";
+import { at, fill, type Matrix, multiply, singleRows, toSingle } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { joined, NODES, type WhatElseState } from "./state.js";
 
 /** Set by hand: nodes of one side are alike. */
-const FEATURES: Matrix = toSingle(
-  fill(NODES, 2, (row, col) => [1, 0, 0.9, 0.2, 1, 0.5, 0.5, 0.5, 0.4, 1, 0.1, 0.9, 0, 1][row * 2 + col] ?? 0),
-);
+const FEATURES = singleRows([1, 0], [0.9, 0.2], [1, 0.5], [0.5, 0.5], [0.4, 1], [0.1, 0.9], [0, 1]);
 export const NAMES = Array.from({ length: NODES }, (_, node) => String.fromCharCode(97 + node));
 /** What the dot product of two features is multiplied with. */
 export const SHARP = 2;
@@ -20,6 +18,8 @@ export interface GraphScene {
   /** What each node holds before the last round and after it. */
   readonly before: Matrix;
   readonly after: Matrix;
+  /** They are the kernel's. */
+  readonly isAnswered: boolean;
 }
 
 /** All alike: no node differs from another. */
@@ -46,5 +46,5 @@ export function graphScene(state: WhatElseState): GraphScene {
     before = toSingle(after);
     after = multiply(weights, before);
   }
-  return { state, scores, weights, before, after };
+  return { state, scores, weights, before, after, isAnswered: false };
 }

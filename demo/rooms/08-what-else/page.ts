@@ -3,8 +3,8 @@
 import { Engine } from "../../src/engine/engine.js";
 import { startPage } from "../../src/page/start-page.js";
 import { find } from "../../src/ui/dom.js";
-import { inPieces, pause } from "../../src/ui/pieces.js";
-import { WhatElseRoom } from "./room.js";
+import { atOnce, inPieces, pause } from "../../src/ui/pieces.js";
+import { whatElseRoom } from "./room.js";
 import { openWhatElseStore } from "./state.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
@@ -18,12 +18,12 @@ const place = find("#room", HTMLElement);
 let asked = 0;
 
 startPage(engine, place, async () => {
-  const room = new WhatElseRoom(store, place);
+  const room = whatElseRoom(store, place);
   await pause();
   let shown = 0;
   store.listen((state) => {
     shown += 1;
-    room.show(state);
+    atOnce(room.showing(state));
     ask(room);
   });
   await inPieces(room.showing(store.state), () => shown > 0);
@@ -31,7 +31,7 @@ startPage(engine, place, async () => {
 });
 
 /** A state that asks nothing new leaves an answer that is under way to come. */
-function ask(room: WhatElseRoom): void {
+function ask(room: ReturnType<typeof whatElseRoom>): void {
   const { view } = store.state;
   const calls = room.calls();
   if (calls.length === 0) return;

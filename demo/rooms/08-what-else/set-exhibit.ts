@@ -1,18 +1,18 @@
 // Pixels as a set: shuffled pixels, attention over their colours, and the result put back in order. A convolution beside it.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import type { Cell } from "../../src/model/cell.js";
 import { uniform } from "../../src/model/random.js";
 import { agreement } from "../../src/page/furnish.js";
-import { single } from "../../src/ui/code.js";
+import { choice } from "../../src/ui/choice.js";
+import { heedProgram, single, torchProgram } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
-import { HeedPixels } from "../../src/ui/heed-pixels.js";
+import { HeedPixels, type PixelsView } from "../../src/ui/heed-pixels.js";
 import { exact, magnitude, percent, small } from "../../src/ui/numbers.js";
-import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
+import { fact } from "../../src/ui/table.js";
 import { convolve } from "./convolution.js";
-import { type Exhibit, figure, type Host, widest } from "./exhibit.js";
+import { type Exhibit, exhibit, type Host, widest } from "./exhibit.js";
 import type { Gallery } from "./gallery.js";
 import { type Colours, coarsely, finely, greyOf, PIXELS, pixelCell, COARSE as SIZE } from "./images.js";
 import { BANDWIDTHS, type WhatElseState } from "./state.js";
@@ -30,183 +30,136 @@ interface Scene {
   /** The grey of the shuffled pixels convolved and put back, and the grey convolved as taken. */
   readonly convolvedBack: Float32Array;
   readonly convolved: Float64Array;
+  readonly isAnswered: boolean;
 }
 
 const CHANNELS = ["red", "green", "blue"] as const;
 
-export class SetExhibit implements Exhibit {
-  readonly element;
-  readonly #gallery: Gallery;
-  readonly #bandwidth;
-  readonly #panels = Array.from({ length: 6 }, () => new HeedPixels());
-  readonly #figures = h("dl", { class: "figures" });
-  readonly #picture;
-  #scene: Scene | undefined;
-  #found = false;
-
-  constructor(host: Host, gallery: Gallery) {
-    this.#gallery = gallery;
-    this.#bandwidth = slider("Bandwidth b", BANDWIDTHS, (bandwidth) => host.change({ bandwidth }));
-    const again = (): void => host.change({ shuffle: ((this.#scene?.state.shuffle ?? 0) % 9999) + 1 });
-    for (const panel of this.#panels) panel.choose = (pixel) => host.change({ pixel: finely(pixel) });
-    this.#picture = picture({
+export function setExhibit(host: Host, gallery: Gallery): Exhibit {
+  const { store } = host;
+  const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
+  const again = (): void => store.change({ shuffle: (store.state.shuffle % 9999) + 1 });
+  const given = choice("Pixels are given", { order: "in order", shuffled: "shuffled" }, (value) =>
+    store.change({ shuffle: value === "order" ? 0 : 1 }, "new"),
+  );
+  const panels = [1, 2, 3].map(() => new HeedPixels());
+  for (const panel of panels) panel.choose = (pixel) => store.change({ pixel: finely(pixel) });
+  return exhibit<Scene>(host, {
+    picture: {
       name: "set",
       title: "To attention a picture is a set of pixels",
-      body: [h("div", { class: "pixel-row" }, ...this.#panels), this.#figures],
-      controls: [button("Shuffle again", again)],
-      more: [this.#bandwidth.element],
-      data: () => {
-        const { state, colours, places, plain, back } = this.#scene ?? {};
-        return {
-          state,
-          colours: Array.from(colours ?? []),
-          places,
-          attention: Array.from(plain ?? []),
-          throughTheShuffle: Array.from(back ?? []),
-        };
+      body: [h("div", { class: "pixel-row" }, ...panels)],
+      controls: [given.element, button("Shuffle again", again)],
+      more: [bandwidth.element],
+    },
+    figures: ({ colours, places, plain, back, convolved, convolvedBack }) => [
+      fact("Attention: shuffled or not", magnitude(widest(plain, back)), "apart at most"),
+      fact("Convolution: shuffled or not", exact(widest(convolved, convolvedBack), 2), "apart at most"),
+      fact("Pooled to one mean", magnitude(widest(pooled(plain), pooled(permuted(back, places)))), "apart, shuffled"),
+      fact("Detail left", percent(spreadOf(plain) / spreadOf(colours)), "of the colours’ spread"),
+    ],
+    data: ({ state, colours, places, plain, back }) => ({
+      state,
+      colours: Array.from(colours),
+      places,
+      attention: Array.from(plain),
+      throughTheShuffle: Array.from(back),
+    }),
+    say: () =>
+      "No pixel knows where it is: each becomes the mean of those that look like it. So shuffling only reorders attention’s outputs; put back, they are the same. A convolution notices. Wider bandwidths average more, which costs detail.",
+    madeFrom: ({ shuffle, filter, bandwidth }) => [gallery.image().colours, shuffle, filter, bandwidth],
+    *sceneOf(state) {
+      yield;
+      return sceneOf(state, gallery.image().colours);
+    },
+    draw: [
+      (scene) => {
+        given.show(scene.state.shuffle === 0 ? "order" : "shuffled");
+        bandwidth.show(scene.state.bandwidth, exact(scene.state.bandwidth, 2));
+        viewsOf(scene).forEach((view, index) => {
+          panels[index]?.show(view);
+        });
       },
-    });
-    this.element = this.#picture.element;
-  }
-
-  show(state: WhatElseState): undefined {
-    const before = this.#scene;
-    const same =
-      before !== undefined &&
-      before.colours === this.#gallery.image.colours &&
-      before.state.shuffle === state.shuffle &&
-      before.state.kernel === state.kernel &&
-      before.state.bandwidth === state.bandwidth;
-    if (same) this.#scene = { ...before, state };
-    else {
-      this.#found = false;
-      this.#scene = sceneOf(state, this.#gallery.image.colours);
-    }
-    this.#draw();
-  }
-
-  calls(): readonly Call[] {
-    const scene = this.#scene;
-    if (scene === undefined || this.#found) return [];
-    return [scene.colours, scene.shuffled].map((data) => {
-      const tensor = { data, shape: [1, 1, PIXELS, 3] };
-      const score = { type: "rbf", bandwidth: scene.state.bandwidth } as const;
-      return { q: tensor, k: tensor, v: tensor, options: { score }, lean: true };
-    });
-  }
-
-  read([plain, mixed]: readonly Answer[]): string {
-    const scene = this.#scene;
-    if (scene === undefined || plain === undefined || mixed === undefined) return "";
-    this.#found = true;
-    const back = putBack(mixed.output.data, scene.places);
-    const apart = Math.max(widest(plain.output.data, scene.plain), widest(back, scene.back));
-    this.#scene = { ...scene, plain: plain.output.data, back };
-    this.#draw();
-    return `Both outputs come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
-  }
-
-  /** What one pixel becomes, from the pixels that count most. */
-  first(): Cell {
-    return pixelCell(coarsely(this.#scene?.state.pixel ?? 0), SIZE);
-  }
-
-  explain(): Explanation | undefined {
-    const scene = this.#scene;
-    if (scene === undefined) return undefined;
-    const { state, colours } = scene;
-    const { bandwidth } = state;
-    const pixel = coarsely(state.pixel);
-    const powers = Array.from({ length: PIXELS }, (_, other) => Math.exp(scoreOf(colours, bandwidth, pixel, other)));
-    const sum = powers.reduce((total, power) => total + power, 0);
-    const first = powers
-      .map((power, other) => ({ weight: power / sum, other }))
-      .sort((a, b) => b.weight - a.weight || a.other - b.other)
-      .slice(0, 8);
-    const of = (other: number): readonly number[] => CHANNELS.map((_, channel) => colours[other * 3 + channel] ?? 0);
-    const means = Array.from(scene.byHand.subarray(pixel * 3, pixel * 3 + 3));
-    const said = means.map((mean, channel) => `${CHANNELS[channel]} ${exact(mean)}`).join(", ");
-    return {
-      subject: `red of row ${Math.floor(pixel / SIZE) + 1}, column ${(pixel % SIZE) + 1}`,
-      sentence: `The mean colour of all ${PIXELS} pixels, each by its attention weight: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
-      head: ["row, column", "weight", ...CHANNELS],
-      terms: first.map(({ weight, other }) => ({
-        label: `${Math.floor(other / SIZE) + 1}, ${(other % SIZE) + 1}`,
-        figures: [small(weight), ...of(other).map((value) => exact(value))],
-        own: other === pixel,
-      })),
-      last: `sums over all: ${said}`,
-      result: means[0] ?? Number.NaN,
-      kernel: this.#found ? scene.plain[pixel * 3] : undefined,
-      lights: [],
-    };
-  }
-
-  #draw(): void {
-    const scene = this.#scene;
-    if (scene === undefined) return;
-    const { state, colours, shuffled, places, back, plain, convolved, convolvedBack } = scene;
-    this.#bandwidth.show(state.bandwidth, exact(state.bandwidth, 2));
-    const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
-    const shown: readonly (readonly [string, string, ArrayLike<number>])[] = [
-      ["Picture", "", colours],
-      ["Shuffled", "", shuffled],
-      ["Attention", "over the shuffled", permuted(back, places)],
-      ["Put back", "in order", back],
-      ["Convolution", "grey is 0", convolved],
-      ["Convolution", "put back", convolvedBack],
-    ];
-    for (const [index, [title, about, data]] of shown.entries()) {
-      const isGrey = data.length === PIXELS;
-      const looks = isGrey
-        ? ({ channels: 1, range: [-reach, reach] } as const)
-        : ({ channels: 3, range: [0, 1] } as const);
-      this.#panels[index]?.show({ title, about, size: SIZE, data, cursor: coarsely(state.pixel), ...looks });
-    }
-    this.#figures.replaceChildren(
-      figure("Attention: shuffled or not", magnitude(widest(plain, back)), "apart at most"),
-      figure("Convolution: shuffled or not", exact(widest(convolved, convolvedBack), 2), "apart at most"),
-      figure("Pooled to one mean", magnitude(widest(pooled(plain), pooled(permuted(back, places)))), "apart, shuffled"),
-      figure("Detail left", percent(spreadOf(plain) / spreadOf(colours)), "of the colours’ spread"),
-    );
-    this.#picture.say(
-      "No pixel knows where it is: each becomes the mean of those that look like it. Shuffling only reorders the outputs, and pooled to one mean they do not change at all. A convolution loses the picture. Wider bandwidths average more, which costs detail.",
-    );
-  }
-
-  heedCode(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    return `// ${PIXELS} pixels as a set: each becomes the mean of those of like colour
-import { createHeed } from "heed";
-
-const pixels = {
-  data: Float32Array.of(${Array.from(scene.colours, single).join(", ")}),
+    ],
+    calls: ({ colours, shuffled, state: { bandwidth } }) =>
+      [colours, shuffled].map((data): Call => {
+        const tensor = { data, shape: [1, 1, PIXELS, 3] };
+        return { q: tensor, k: tensor, v: tensor, options: { score: { type: "rbf", bandwidth } }, lean: true };
+      }),
+    read,
+    first: ({ state }) => pixelCell(coarsely(state.pixel), SIZE),
+    explainOther: explain,
+    heedCode: ({ colours, state }) =>
+      heedProgram(
+        ABOUT,
+        `const pixels = {
+  data: Float32Array.of(${Array.from(colours, single).join(", ")}),
   shape: [1, 1, ${PIXELS}, 3],
 };
-const heed = await createHeed();
-const { output } = await heed.attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: ${single(scene.state.bandwidth)} } });
-console.log(output.data);
-heed.dispose();
-`;
-  }
-
-  torchCode(): string {
-    const scene = this.#scene;
-    if (scene === undefined) return "";
-    return `# ${PIXELS} pixels as a set: each becomes the mean of those of like colour
-import torch
-
-pixels = torch.tensor([${Array.from(scene.colours, single).join(", ")}]).view(${PIXELS}, 3)
-weights = torch.softmax(-torch.cdist(pixels, pixels) ** 2 / (2 * ${single(scene.state.bandwidth)} ** 2), dim=-1)
+const { output } = await heed.attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: ${single(state.bandwidth)} } });`,
+      ),
+    torchCode: ({ colours, state }) =>
+      torchProgram(
+        ABOUT,
+        `pixels = torch.tensor([${Array.from(colours, single).join(", ")}]).view(${PIXELS}, 3)
+weights = torch.softmax(-torch.cdist(pixels, pixels) ** 2 / (2 * ${single(state.bandwidth)} ** 2), dim=-1)
 output = weights @ pixels
 
 order = torch.randperm(${PIXELS})
 shuffled = pixels[order]
-again = torch.softmax(-torch.cdist(shuffled, shuffled) ** 2 / (2 * ${single(scene.state.bandwidth)} ** 2), dim=-1) @ shuffled
-print((again - output[order]).abs().max())
-`;
-  }
+again = torch.softmax(-torch.cdist(shuffled, shuffled) ** 2 / (2 * ${single(state.bandwidth)} ** 2), dim=-1) @ shuffled`,
+        "(again - output[order]).abs().max()",
+      ),
+  });
+}
+
+const ABOUT = `${PIXELS} pixels as a set: each becomes the mean of those of like colour`;
+
+function viewsOf({ state, shuffled, back, convolved, convolvedBack }: Scene): readonly PixelsView[] {
+  const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
+  const common = { size: SIZE, cursor: coarsely(state.pixel), channels: 3, range: [0, 1] } as const;
+  const about = state.shuffle === 0 ? "" : "put back in order";
+  return [
+    { ...common, title: state.shuffle === 0 ? "Picture" : "Shuffled", about: "", data: shuffled },
+    { ...common, title: "Attention", about, data: back },
+    { ...common, title: "Convolution", about, data: convolvedBack, channels: 1, range: [-reach, reach] },
+  ];
+}
+
+function read(scene: Scene, [plain, mixed]: readonly Answer[]): readonly [Scene, string] {
+  const [own, back] = [plain?.output.data ?? [], putBack(mixed?.output.data ?? [], scene.places)];
+  const apart = Math.max(widest(scene.plain, own), widest(scene.back, back));
+  const said = `Both outputs come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
+  return [{ ...scene, plain: own, back, isAnswered: true }, said];
+}
+
+/** What one pixel becomes, from the pixels that count most. */
+function explain({ state, colours, byHand, plain, isAnswered }: Scene): Explanation {
+  const { bandwidth } = state;
+  const pixel = coarsely(state.pixel);
+  const powers = Array.from({ length: PIXELS }, (_, other) => Math.exp(scoreOf(colours, bandwidth, pixel, other)));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  const first = powers
+    .map((power, other) => ({ weight: power / sum, other }))
+    .sort((a, b) => b.weight - a.weight || a.other - b.other)
+    .slice(0, 8);
+  const of = (other: number): readonly number[] => CHANNELS.map((_, channel) => colours[other * 3 + channel] ?? 0);
+  const means = Array.from(byHand.subarray(pixel * 3, pixel * 3 + 3));
+  const said = means.map((mean, channel) => `${CHANNELS[channel]} ${exact(mean)}`).join(", ");
+  return {
+    subject: `red of row ${Math.floor(pixel / SIZE) + 1}, column ${(pixel % SIZE) + 1}`,
+    sentence: `The mean colour of all ${PIXELS} pixels, each by its attention weight: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
+    head: ["row, column", "weight", ...CHANNELS],
+    terms: first.map(({ weight, other }) => ({
+      label: `${Math.floor(other / SIZE) + 1}, ${(other % SIZE) + 1}`,
+      figures: [small(weight), ...of(other).map((value) => exact(value))],
+      own: other === pixel,
+    })),
+    last: `sums over all: ${said}`,
+    result: means[0] ?? Number.NaN,
+    kernel: isAnswered ? plain[pixel * 3] : undefined,
+    lights: [],
+  };
 }
 
 /** The mean of all outputs. */
@@ -237,16 +190,17 @@ function sceneOf(state: WhatElseState, colours: Colours): Scene {
     byHand,
     plain: byHand,
     back: putBack(attended(shuffled, state.bandwidth), places),
-    convolved: convolve(grey, state.kernel),
-    convolvedBack: putBack(convolve(permuted(grey, places), state.kernel), places),
+    convolved: convolve(grey, state.filter),
+    convolvedBack: putBack(convolve(permuted(grey, places), state.filter), places),
+    isAnswered: false,
   };
 }
 
-/** By Fisher and Yates. */
+/** By Fisher and Yates; 0 leaves them in order. */
 function orderOf(seed: number): readonly number[] {
   const next = uniform(seed);
   const order = Array.from({ length: PIXELS }, (_, pixel) => pixel);
-  for (let left = PIXELS - 1; left > 0; left--) {
+  for (let left = seed === 0 ? 0 : PIXELS - 1; left > 0; left--) {
     const other = Math.floor(next() * (left + 1));
     const [a = 0, b = 0] = [order[left], order[other]];
     order[left] = b;

@@ -238,7 +238,7 @@ describe("a dense layer", () => {
     const wanted = weights.map((row) => total(row.map((weight, input) => weight * (x[input] ?? Number.NaN))));
     compare(await readMatrix(page, "D"), wanted);
     compare(await readMatrix(page, "Y"), wanted);
-    expect(await figure(page, "Largest difference")).toContain("the same, to 10⁻⁶");
+    expect(await figure(page, "Largest difference")).toMatch(/exactly the same|the same, to 10⁻⁶/);
   });
 
   test("with little sharpness the heads read mixtures, as the reference does", async () => {
@@ -299,6 +299,17 @@ describe("a dense layer", () => {
       compare([await thick(page, "share")], sizes(wanted.flat(), 1));
     }
     expect(await thick(page, "share")).not.toEqual(before);
+  });
+
+  test("the arithmetic is that of the first output on the board, at every step", async () => {
+    const page = await open("what-else.html#as=layer");
+    await kernelAnswered(page);
+    const scrubber = page.locator('[data-picture="layer"]').getByRole("slider", { name: "Step" });
+    for (const output of ["D", "Y", "Z"]) {
+      const [[first = Number.NaN] = []] = [(await readMatrix(page, output))[0]];
+      expect(Math.abs((await readTold(page)).result - first)).toBeLessThanOrEqual(0.005);
+      await scrubber.press("ArrowRight");
+    }
   });
 
   test("fast weights are written by outer products, which the kernel's state is", async () => {
@@ -371,6 +382,11 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
   });
   await page.getByRole("button", { name: "Shuffle again" }).click();
   expect((await jsonOf<{ places: number[] }>(page, "set")).places).not.toEqual(places);
+  await page.getByRole("radio", { name: "in order" }).check();
+  expect((await jsonOf<{ places: number[] }>(page, "set")).places).toEqual(
+    colours.map((_, pixel) => pixel).slice(0, 1024),
+  );
+  expect(await figure(page, "Convolution")).toMatch(/^0 /);
 });
 
 describe("messages on a graph", () => {
@@ -475,7 +491,7 @@ test("steps between words follow from the wiring", async () => {
   expect(rows).toHaveLength(5);
   // 1 + 3 + 9 + 27 = 40 < 64 <= 121: five layers.
   expect(steps).toEqual(["64", "64", "5", "64", "1"]);
-  await page.getByRole("slider", { name: "Kernel or window k" }).press("ArrowRight");
+  await page.getByRole("slider", { name: "Filter or window k" }).press("ArrowRight");
   expect(await page.locator(".reach tbody tr td:nth-child(2)").allTextContents()).toEqual(["64", "32", "4", "32", "1"]);
 });
 
