@@ -8,7 +8,7 @@ import { PLACES } from "./plane.js";
 import type { ScoreScene } from "./scene.js";
 
 export interface ScoreAnswer {
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   /** To the page's own arithmetic; without one's own score where that is strange. */
   readonly apart: number;
   /** What one more key would get at each of PLACES. */
@@ -44,10 +44,10 @@ function onPlane({ q, K }: Typed, options: Call["options"]): Call {
 }
 
 export function readAnswers(scene: ScoreScene, answers: readonly Answer[]): ScoreAnswer {
-  const shares = fill(KINDS.length, KEYS, (row, key) => answers[row]?.weights.data[key] ?? Number.NaN);
+  const weights = fill(KINDS.length, KEYS, (row, key) => answers[row]?.weights.data[key] ?? Number.NaN);
   // One's own is the last.
   const rows = KINDS.length - (scene.strange === "" ? 0 : 1);
   const compared = (matrix: Matrix): Matrix => fill(rows, KEYS, (row, key) => at(matrix, row, key));
   const plane = answers[KINDS.length]?.output.data ?? new Float32Array();
-  return { shares, apart: widestGap(compared(shares), compared(scene.shares)), plane };
+  return { weights, apart: widestGap(compared(weights), compared(scene.weights)), plane };
 }

@@ -3,7 +3,7 @@
 import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
-import { ScoreRoom } from "./room.js";
+import { scoreRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openScoreStore } from "./state.js";
 // After the frame, whose styles a room refines.
@@ -16,5 +16,5 @@ runRoom({
   sceneOf,
   callsOf,
   read: readAnswers,
-  build: (scene, engine) => new ScoreRoom(store, find("#room", HTMLElement), scene, engine),
+  build: (scene, engine) => scoreRoom(store, find("#room", HTMLElement), scene, engine),
 });

@@ -1,7 +1,7 @@
 // The plane: what one more key would get wherever it stood, and query and keys as dots to be moved.
 
 import { at } from "../../src/model/matrix.js";
-import { Board, type Shape, type View } from "../../src/ui/board.js";
+import { Board, figure, type Shape, shape, type View } from "../../src/ui/board.js";
 import { regionFrom } from "../../src/ui/levels.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import type { ScoreAnswer } from "./calls.js";
@@ -22,11 +22,10 @@ const LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /** How strong the colour is at a weight. */
 const strength = (weight: number): number => 0.8 * Math.sqrt(weight);
 const [SNAP, NUDGE] = [0.05, 0.1];
+/** Radius of the ring around the query. */
+const RING = 20;
 const MOST_UNIT = 92;
 const LEGEND = 44;
-
-/** `key` -1 is the query. */
-export type Moved = (key: number, x: number, y: number) => void;
 
 export class Plane {
   readonly board: Board;
@@ -36,7 +35,8 @@ export class Plane {
   /** Pixels of 1, and where the origin is. */
   #scale = { unit: 1, left: 0, top: 0 };
 
-  constructor(moved: Moved) {
+  /** `moved`: `key` -1 is the query. */
+  constructor(moved: (key: number, x: number, y: number) => void) {
     const move = (name: string, x: number, y: number): void => {
       const inside = (value: number, most: number): number => Math.min(most, Math.max(-most, value));
       const snapped = (value: number): number => Number((Math.round(value / SNAP) * SNAP).toFixed(2));
@@ -64,9 +64,9 @@ export class Plane {
       this.#of = answer;
     }
     this.#scene = scene;
-    const shares = answer?.shares ?? scene.shares;
+    const found = answer?.weights ?? scene.weights;
     const row = KINDS.indexOf(scene.state.kind);
-    const weights = Array.from({ length: KEYS }, (_, key) => at(shares, row, key));
+    const weights = Array.from({ length: KEYS }, (_, key) => at(found, row, key));
     this.board.show((_, width) => this.#draw(weights, width));
   }
 
@@ -83,29 +83,27 @@ export class Plane {
     this.#scale = { unit, left, top };
     const start = left - wide / 2;
     const axis = { class: "plane-axis" };
-    const name = (key: string, text: string, x: number, y: number, anchor: string): Shape => {
-      return { key, tag: "text", attributes: { class: "plane-name", x, y, "text-anchor": anchor }, text };
-    };
+    const name = (text: string, x: number, y: number, anchor: string): Shape =>
+      figure(text, text, [x, y], { class: "plane-name", "text-anchor": anchor });
     const dots = [...weights.map((weight, key) => ({ key, weight })), { key: -1, weight: 0 }];
     const shapes: Shape[] = [
-      { key: "ground", tag: "rect", attributes: { class: "plane-ground", x: start, width: wide, height: 2 * top } },
+      shape("rect", "ground", { class: "plane-ground", x: start, width: wide, height: 2 * top }),
       ...LEVELS.map((level, index): Shape => {
         const below = index === 0 ? 0 : strength(LEVELS[index - 1] ?? 0);
-        const attributes = {
+        return shape("path", String(level), {
           class: "plane-level",
           "data-level": level,
           d: this.#regions[index] ?? "",
           transform: `translate(${left - ACROSS * unit} 0) scale(${unit * STEP})`,
           "fill-opacity": (strength(level) - below) / (1 - below),
-        };
-        return { key: String(level), tag: "path", attributes };
+        });
       }),
-      { key: "across", tag: "line", attributes: { ...axis, x1: start, y1: top, x2: start + wide, y2: top } },
-      { key: "up", tag: "line", attributes: { ...axis, x1: left, y1: 0, x2: left, y2: 2 * top } },
-      name("quiet", "quiet", start + 6, top - 6, "start"),
-      name("loud", "loud", start + wide - 6, top - 6, "end"),
-      name("fast", "fast", left + 6, 16, "start"),
-      name("slow", "slow", left + 6, 2 * top - 8, "start"),
+      shape("line", "across", { ...axis, x1: start, y1: top, x2: start + wide, y2: top }),
+      shape("line", "up", { ...axis, x1: left, y1: 0, x2: left, y2: 2 * top }),
+      name("quiet", start + 6, top - 6, "start"),
+      name("loud", start + wide - 6, top - 6, "end"),
+      name("fast", left - 6, 16, "end"),
+      name("slow", left - 6, 2 * top - 8, "end"),
       ...dots.reverse().flatMap(({ key, weight }) => this.#dot(key, weight)),
       ...legend(start, wide, 2 * top + 10),
     ];
@@ -120,18 +118,15 @@ export class Plane {
     const r = 6 + 12 * Math.sqrt(weight || 0);
     const name = isQuery ? "q" : `k${key + 1}`;
     const said = `${exact(x, 2)}, ${exact(y, 2)}${isQuery ? "" : `; weight ${percent(weight)}`}`;
-    const shape = (tag: Shape["tag"], part: string, attributes: Shape["attributes"], text?: string): Shape => {
-      return { key: `${name} ${part}`, tag, attributes, ...(text === undefined ? {} : { text }) };
-    };
     const place = { cx, cy };
     const parts = isQuery
       ? [
           shape("line", "arrow", { class: "plane-query", x1: left, y1: top, x2: cx, y2: cy }),
-          shape("circle", "ring", { class: "plane-query", ...place, r: 20 }),
+          shape("circle", "ring", { class: "plane-query", ...place, r: RING }),
         ]
       : [
-          shape("circle", "ground", { class: "plane-key", ...place, r }),
-          shape("circle", "weight", { class: "plane-weight", ...place, r, "fill-opacity": weight || 0 }),
+          shape("circle", `${name} ground`, { class: "plane-key", ...place, r }),
+          shape("circle", `${name} weight`, { class: "plane-weight", ...place, r, "fill-opacity": weight || 0 }),
         ];
     const handle = {
       class: "plane-handle",
@@ -144,13 +139,16 @@ export class Plane {
       "aria-valuemax": ACROSS,
       "aria-valuetext": said,
     };
-    const isAtEdge = cx + r + 75 > 2 * left;
-    const beside = isAtEdge ? { x: cx - r - 5, "text-anchor": "end" } : { x: cx + r + 5 };
+    const [qx, qy] = this.#vector(-1);
+    // Beside the ring, where the key stands in it.
+    const reach = Math.hypot(x - qx, y - qy) * unit < RING ? RING + unit * Math.abs(qx - x) : r;
+    const isAtEdge = cx + reach + 75 > 2 * left;
+    const beside = isAtEdge ? { x: cx - reach - 5, "text-anchor": "end" } : { x: cx + reach + 5 };
     const label = isQuery ? { x: cx - 22, y: cy - 10, "text-anchor": "end" } : { ...beside, y: cy + 5 };
     return [
       ...parts,
-      shape("text", "label", { class: "plane-label", ...label }, isQuery ? name : `${name} ${percent(weight)}`),
-      shape("circle", "handle", { ...handle, ...place, r: isQuery ? 24 : Math.max(12, r) }),
+      shape("text", `${name} label`, { class: "plane-label", ...label }, isQuery ? name : `${name} ${percent(weight)}`),
+      shape("circle", `${name} handle`, { ...handle, ...place, r: isQuery ? 24 : Math.max(12, r) }),
     ];
   }
 }
@@ -161,10 +159,9 @@ function legend(start: number, wide: number, y: number): Shape[] {
   return shown.flatMap((level, index): Shape[] => {
     const [x, width] = [start + (index * wide) / shown.length, wide / shown.length];
     const swatch = { class: "plane-level", x, y, width, height: 10, "fill-opacity": strength(level) };
-    const text = { class: "plane-name", x: x + width / 2, y: y + 25, "text-anchor": "middle" };
     return [
-      { key: `legend ${level}`, tag: "rect", attributes: swatch },
-      { key: `legend ${level}`, tag: "text", attributes: text, text: percent(level) },
+      shape("rect", `legend ${level}`, swatch),
+      figure(`legend ${level}`, percent(level), [x + width / 2, y + 25], { class: "plane-name" }),
     ];
   });
 }

@@ -4,7 +4,7 @@ import type { Heed } from "heed";
 import type { Expr } from "heed/expr";
 import { fastest, randoms } from "../../src/engine/fastest.js";
 import { KINDS, type Kind, RACED } from "./kinds.js";
-import { optionsOf, type Parameters } from "./options.js";
+import { optionsOf } from "./options.js";
 
 export const TOKENS = 1024;
 const ROUNDS = 4;
@@ -18,14 +18,8 @@ export function race(
   const random = randoms(1 / 4);
   const vectors = () => random(1, 1, TOKENS, RACED);
   const [q, k, v, square] = [vectors(), vectors(), vectors(), random(RACED, RACED)];
-  const parameters: Parameters = {
-    general: { w: square },
-    additive: { wq: square, wk: square },
-    gated: { w: random(2 * RACED).data },
-    rbf: { bandwidth: 2 },
-    keep: 8,
-    own,
-  };
+  const gate = random(2 * RACED).data;
+  const parameters = { w: square, wq: square, wk: square, gate, bandwidth: 2, keep: 8, own };
   const call = (kind: Kind) => heed.attention(q, k, v, { ...optionsOf(kind, parameters), signal });
   return fastest(
     KINDS.map((kind) => [kind, () => call(kind)]),

@@ -14,7 +14,7 @@ export interface ScoreScene {
   readonly typed: Typed;
   /** One row a kind. */
   readonly scores: Matrix;
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   /** Of general: q W. Of additive: what goes into the tanh, one row a key. Of gated: one number a key, from 0 to 1. */
   readonly made: Readonly<Record<"qW" | "H" | "gate", Matrix>>;
   /** Of one's own: the formula, read. */
@@ -40,13 +40,13 @@ export function sceneOf(state: ScoreState): ScoreScene {
     const options = { ...optionsOf(kind, parameters), temperature: state.temperature };
     const { scores, weights } = reference(query, keys, keys, options);
     // A formula comes after the temperature.
-    return { scores: kind === "own" ? scores.masked.data : scores.raw.data, shares: weights.data };
+    return { scores: kind === "own" ? scores.masked.data : scores.raw.data, weights: weights.data };
   });
-  const table = (name: "scores" | "shares"): Matrix =>
+  const table = (name: "scores" | "weights"): Matrix =>
     fill(KINDS.length, KEYS, (row, key) => found[row]?.[name][key] ?? Number.NaN);
   const scores = table("scores");
   const made = { qW: multiply(q, typed.W), H: hidden, gate };
-  return { state, typed, scores, shares: table("shares"), made, own, strange: strangeness(scores) };
+  return { state, typed, scores, weights: table("weights"), made, own, strange: strangeness(scores) };
 }
 
 const asTensor = ({ rows, cols, data }: Matrix) => ({ data, shape: [rows, cols] });

@@ -295,6 +295,15 @@ test("an additive score tells its hidden numbers, and they add up", async () => 
   expect(Math.abs(total(told.terms.map((figures) => figures[3] ?? Number.NaN)) - told.result)).toBeLessThan(0.0016);
 });
 
+test("a key that is the query is at distance 0, without a sign, and its name stands beside the ring", async () => {
+  const page = await open("score-lab.html#score=rbf");
+  await hover(page, "S", KINDS.indexOf("rbf"), 0);
+  expect((await readTold(page)).last).toBe("0");
+  const [ring, label] = [page.locator("circle.plane-query"), page.locator(".plane-label", { hasText: "k1" })];
+  const [around, beside] = [await ring.boundingBox(), await label.boundingBox()];
+  expect(beside?.x).toBeGreaterThan((around?.x ?? Number.NaN) + (around?.width ?? Number.NaN));
+});
+
 test.each([
   ["general", "qW", 0, 1, 2],
   ["additive", "H", 1, 2, 4],
