@@ -38,20 +38,9 @@ const STUDENTS = [
   { name: "Ann Loe", card: [2, 0, 0, 1], major: "psychology" },
 ];
 
-const GRADUATES = [
-  [2, 46],
-  [2.3, 52],
-  [2.5, 49],
-  [2.7, 55],
-  [2.9, 61],
-  [3, 57],
-  [3.2, 66],
-  [3.4, 68],
-  [3.5, 74],
-  [3.6, 70],
-  [3.8, 81],
-  [4, 78],
-];
+/** Graduates: a GPA each, and a salary. */
+const GRADES = [2, 2.3, 2.5, 2.7, 2.9, 3, 3.2, 3.4, 3.5, 3.6, 3.8, 4];
+const SALARIES = [46, 52, 49, 55, 61, 57, 66, 68, 74, 70, 81, 78];
 
 const TASTES = ["action", "romance", "laughs"];
 
@@ -74,12 +63,12 @@ export const CABINETS: Readonly<Record<ExampleName, Example>> = {
   salary: {
     title: "Grades and salaries",
     queries: ["you ask"],
-    keys: GRADUATES.map((_, index) => `no. ${index + 1}`),
+    keys: GRADES.map((_, index) => `no. ${index + 1}`),
     features: ["GPA"],
     contents: ["salary"],
     q: singleRows([3.3]),
-    k: singleRows(...GRADUATES.map(([grade = 0]) => [grade])),
-    v: singleRows(...GRADUATES.map(([, salary = 0]) => [salary])),
+    k: singleRows(...GRADES.map((grade) => [grade])),
+    v: singleRows(...SALARIES.map((salary) => [salary])),
     score: "rbf",
     temperature: 1,
     bandwidth: 0.15,

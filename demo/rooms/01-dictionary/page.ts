@@ -3,7 +3,7 @@
 import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
-import { DictionaryRoom } from "./room.js";
+import { dictionaryRoom } from "./room.js";
 import { sceneOf } from "./scene.js";
 import { openDictionaryStore } from "./state.js";
 // After the frame, whose styles a room refines.
@@ -15,5 +15,5 @@ runRoom({
   sceneOf,
   callsOf,
   read: readAnswers,
-  build: (scene) => new DictionaryRoom(store, find("#room", HTMLElement), scene),
+  build: (scene) => dictionaryRoom(store, find("#room", HTMLElement), scene),
 });

@@ -1,12 +1,13 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
-import { at, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { at, bestOf, rowsOf, withBlock } from "../../src/model/matrix.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
+import type { Room } from "../../src/page/run-room.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { NamedMatrices, numbersIn } from "../../src/ui/named-matrices.js";
 import { percent } from "../../src/ui/numbers.js";
 import { worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
@@ -16,161 +17,133 @@ import type { DictionaryAnswer } from "./calls.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { explain, MATRICES, ROLES } from "./explain.js";
-import { bestOf, type DictionaryScene, GRID } from "./scene.js";
+import { type DictionaryScene, GRID } from "./scene.js";
 import { type DictionaryStore, matrixOf } from "./state.js";
 import { answerParts, cabinetText, curveText, NUMBERS_TEXT, tasteText } from "./texts.js";
-import { curveView, drawersOf, viewOf } from "./views.js";
+import { curveView, drawersOf, viewsOf } from "./views.js";
 
-export class DictionaryRoom {
-  readonly #store: DictionaryStore;
-  #scene: DictionaryScene;
-  #answer: DictionaryAnswer | undefined;
-  readonly #controls: ReturnType<typeof controls>;
-  readonly #cabinet = new HeedCabinet();
-  readonly #said = h("p", { class: "answer" });
-  readonly #chart = new HeedChart();
-  readonly #tastes = h("tbody");
-  readonly #matrices = new NamedMatrices(MATRICES, () => this.#isTurned);
-  readonly #teller = new Teller({
-    keeper: () => this.#store,
-    first: () => {
-      const { state, shares } = this.#scene;
-      return { name: "A", row: state.asker, col: bestOf(shares, state.asker) };
-    },
-    explain: (cell) => this.#matrices.told(cell, (spot) => explain(this.#scene, spot, this.#answer)),
-    light: (lights) => this.#matrices.light(lights),
-    retype: ({ name, row: atRow, col }, value) => this.#edit(name, atRow, col, [[value]]),
-  });
-  readonly #agreement = agreementLine();
-  readonly #pictures;
-
-  constructor(store: DictionaryStore, root: HTMLElement, scene: DictionaryScene) {
-    this.#store = store;
-    this.#scene = scene;
-    this.#controls = controls(store);
-    this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
-    this.#cabinet.choose = (key) => this.#ask(rowsOf(this.#scene.k)[key] ?? []);
-    this.#chart.choose = (index) => this.#ask([Number((GRID[index] ?? 0).toFixed(2))]);
-    this.#pictures = this.#build();
-    furnish(root, {
-      above: [this.#controls.example],
-      menu: this.#controls.menu,
-      pictures: Object.values(this.#pictures).map(({ element }) => element),
-      readout: this.#teller.element,
-      agreement: this.#agreement,
-      heedCode: () => heedCode(this.#scene),
-      torchCode: () => torchCode(this.#scene),
-    });
-  }
-
-  #build() {
-    const line = this.#matrices.line.bind(this.#matrices);
-    const head = heads("", "by dot product", "by cosine");
-    return {
-      cabinet: picture({
-        name: "cabinet",
-        title: "Every drawer opens a little",
-        body: [this.#cabinet, this.#said],
-        ...this.#controls,
-        data: () => this.#numbers(),
-        aside: formula(
-          "o",
-          "=",
-          row("∑", sub("a", "j"), sub("v", "j")),
-          plain(",  "),
-          sub("a", "j"),
-          "=",
-          fraction(sup("e", row(sub("s", "j"), "/", "T")), row("∑", sup("e", row(sub("s", "l"), "/", "T")))),
-        ),
-      }),
-      curve: picture({
-        name: "curve",
-        title: "A salary for every grade",
-        body: [this.#chart],
-        data: () => ({
-          state: this.#scene.state,
-          grades: GRID,
-          estimates: Array.from((this.#answer?.curve ?? this.#scene.curve?.output)?.data ?? []),
-        }),
-      }),
-      tastes: picture({
-        name: "tastes",
-        title: "Dot product against cosine",
-        body: [tableFrame("Best movie of each", h("table", { class: "plain-table tastes" }, head, this.#tastes))],
-        data: () => ({
-          state: this.#scene.state,
-          dot: rowsOf(this.#scene.rivals.dot.shares),
-          cosine: rowsOf(this.#scene.rivals.cosine.shares),
-        }),
-      }),
-      numbers: picture({
-        name: "numbers",
-        title: "The same as numbers",
-        body: [line("Q", "K"), line("S", "A"), line("V", "O")],
-        data: () => this.#numbers(),
-      }),
-    };
-  }
-
-  show(scene: DictionaryScene, answer: DictionaryAnswer | undefined): void {
-    this.#scene = scene;
-    this.#answer = answer;
-    const { state } = scene;
-    this.#controls.show();
-    this.#cabinet.show(drawersOf(scene, answer));
-    this.#said.replaceChildren(
-      ...answerParts(scene, answer).map((part) => (typeof part === "string" ? part : h("b", {}, part.b))),
-    );
-    const curve = curveView(scene, answer);
-    if (curve !== undefined) this.#chart.show(curve);
-    this.#pictures.curve.element.hidden = curve === undefined;
-    this.#pictures.tastes.element.hidden = state.example !== "movies";
-    this.#tastes.replaceChildren(...tasteRows(scene));
-    this.#matrices.show((name) => viewOf(name, scene, answer));
-    this.#pictures.cabinet.say(cabinetText(scene));
-    this.#pictures.curve.say(curveText(scene));
-    this.#pictures.tastes.say(tasteText(scene));
-    this.#pictures.numbers.say(this.#isTurned ? worded(NUMBERS_TEXT) : NUMBERS_TEXT);
-    this.#agreement.textContent = agreed("Attention weights and answers", answer?.apart);
-    this.#teller.tell();
-  }
-
-  get #isTurned(): boolean {
-    return this.#store.state.by === "columns";
-  }
-
-  #ask(card: readonly number[]): void {
-    const { state } = this.#scene;
-    this.#store.change({ q: withBlock(matrixOf(state, "q"), state.asker, 0, [card]) });
-  }
-
-  #edit(name: string, atRow: number, col: number, values: readonly (readonly number[])[]): void {
+export function dictionaryRoom(
+  store: DictionaryStore,
+  root: HTMLElement,
+  first: DictionaryScene,
+): Room<DictionaryScene, DictionaryAnswer> {
+  let scene = first;
+  let answer: DictionaryAnswer | undefined;
+  const isTurned = (): boolean => store.state.by === "columns";
+  const matrices = new NamedMatrices(MATRICES, isTurned);
+  const edit = (name: string, atRow: number, col: number, values: readonly (readonly number[])[]): void => {
     const known = EDITABLE.find((one) => one === name);
     if (known === undefined) return;
     const role = ROLES[known];
-    this.#store.change({ [role]: withBlock(matrixOf(this.#store.state, role), atRow, col, values) });
-  }
+    store.change({ [role]: withBlock(matrixOf(store.state, role), atRow, col, values) });
+  };
+  const teller = new Teller({
+    keeper: () => store,
+    first: () => ({ name: "A", row: scene.state.asker, col: bestOf(scene.weights, scene.state.asker) }),
+    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, answer)),
+    light: (lights) => matrices.light(lights),
+    retype: ({ name, row: atRow, col }, value) => edit(name, atRow, col, [[value]]),
+  });
+  matrices.listen(teller, edit);
+  const ask = (card: readonly number[]): void => edit("Q", store.state.asker, 0, [card]);
+  const cabinet = new HeedCabinet();
+  cabinet.choose = (key) => ask(rowsOf(scene.k)[key] ?? []);
+  const chart = new HeedChart();
+  chart.choose = (index) => ask([Number((GRID[index] ?? 0).toFixed(2))]);
+  const said = h("p", { class: "answer" });
+  const agreement = agreementLine();
+  const tasteLines = h("tbody");
+  const tasteTable = h("table", { class: "plain-table tastes" }, heads("", "by dot product", "by cosine"), tasteLines);
+  const { example, menu, ...all } = controls(store);
+  const data = () => {
+    const { state, example } = scene;
+    return { state, askers: example.queries, drawers: example.keys, ...numbersIn(viewsOf(scene, answer)) };
+  };
+  const pictures = {
+    cabinet: picture({
+      name: "cabinet",
+      title: "Every drawer opens a little",
+      body: [cabinet, said],
+      ...all,
+      data,
+      aside: formula(
+        "o",
+        "=",
+        row("∑", sub("a", "j"), sub("v", "j")),
+        plain(",  "),
+        sub("a", "j"),
+        "=",
+        fraction(sup("e", row(sub("s", "j"), "/", "T")), row("∑", sup("e", row(sub("s", "l"), "/", "T")))),
+      ),
+    }),
+    curve: picture({
+      name: "curve",
+      title: "A salary for every grade",
+      body: [chart],
+      data: () => ({
+        state: scene.state,
+        grades: GRID,
+        estimates: Array.from((answer?.curve ?? scene.curve?.output)?.data ?? []),
+      }),
+    }),
+    tastes: picture({
+      name: "tastes",
+      title: "Dot product against cosine",
+      body: [tableFrame("Best movie of each", tasteTable)],
+      data: () => {
+        const { dot, cosine } = scene.rivals;
+        return { state: scene.state, dot: rowsOf(dot.weights), cosine: rowsOf(cosine.weights) };
+      },
+    }),
+    numbers: picture({
+      name: "numbers",
+      title: "The same as numbers",
+      body: [matrices.line("Q", "K"), matrices.line("S", "A"), matrices.line("V", "O")],
+      data,
+    }),
+  };
+  furnish(root, {
+    above: [example],
+    menu,
+    pictures: Object.values(pictures).map(({ element }) => element),
+    readout: teller.element,
+    agreement,
+    heedCode: () => heedCode(scene),
+    torchCode: () => torchCode(scene),
+  });
 
-  #numbers(): unknown {
-    const { state, example } = this.#scene;
-    const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
-    return { state, askers: example.queries, drawers: example.keys, ...Object.fromEntries(matrices) };
-  }
+  const show = (next: DictionaryScene, answered: DictionaryAnswer | undefined): void => {
+    [scene, answer] = [next, answered];
+    all.show();
+    cabinet.show(drawersOf(scene, answer));
+    said.replaceChildren(
+      ...answerParts(scene, answer).map((part) => (typeof part === "string" ? part : h("b", {}, part.b))),
+    );
+    const curve = curveView(scene, answer);
+    if (curve !== undefined) chart.show(curve);
+    pictures.curve.element.hidden = curve === undefined;
+    pictures.tastes.element.hidden = scene.state.example !== "movies";
+    tasteLines.replaceChildren(...tasteRows(scene));
+    matrices.showAll(viewsOf(scene, answer));
+    pictures.cabinet.say(cabinetText(scene));
+    pictures.curve.say(curveText(scene));
+    pictures.tastes.say(tasteText(scene));
+    pictures.numbers.say(isTurned() ? worded(NUMBERS_TEXT) : NUMBERS_TEXT);
+    agreement.textContent = agreed("Attention weights and answers", answer?.apart);
+    teller.tell();
+  };
+  return { show };
 }
 
 const EDITABLE = ["Q", "K", "V"] as const;
 
 function tasteRows({ rivals, example }: DictionaryScene): HTMLElement[] {
-  return example.queries.map((who, atRow) => {
-    const bests = [rivals.dot, rivals.cosine].map(({ scores, shares }) => {
-      const key = bestOf(scores, atRow);
-      return { key, text: `${example.keys[key]} ${percent(at(shares, atRow, key))}` };
+  return example.queries.map((who, row) => {
+    const bests = [rivals.dot, rivals.cosine].map(({ scores }) => bestOf(scores, row));
+    const texts = [rivals.dot, rivals.cosine].map(({ weights }, index) => {
+      const key = bests[index] ?? 0;
+      return `${example.keys[key]} ${percent(at(weights, row, key))}`;
     });
-    const differs = bests[0]?.key !== bests[1]?.key;
-    return line(
-      who,
-      bests.map(({ text }) => text),
-      differs ? "differs" : undefined,
-    );
+    return line(who, texts, bests[0] === bests[1] ? undefined : "differs");
   });
 }

@@ -1,8 +1,7 @@
-// The numbers of the room for one state, by the page's own arithmetic.
+// The numbers of the room for one state, by heed's reference in double precision.
 
-import { at, fill, type Matrix, multiply, toSingle } from "../../src/model/matrix.js";
-import { cosineOf, dotOf, pairs, squaredDistance } from "../../src/model/similarity.js";
-import { softmax } from "../../src/model/softmax.js";
+import { attention } from "heed/reference";
+import { fill, type Matrix, rowsOf, toSingle, unstack } from "../../src/model/matrix.js";
 import type { Example, ScoreName } from "./examples.js";
 import { type DictionaryState, exampleOf, matrixOf } from "./state.js";
 
@@ -10,7 +9,7 @@ export interface Lookup {
   readonly q: Matrix;
   /** Before the temperature. */
   readonly scores: Matrix;
-  readonly shares: Matrix;
+  readonly weights: Matrix;
   readonly output: Matrix;
 }
 
@@ -21,7 +20,7 @@ export interface DictionaryScene extends Lookup {
   readonly v: Matrix;
   /** The same for every grade on an axis; undefined but for salaries. */
   readonly curve: Lookup | undefined;
-  /** Shares by every score, at the present temperature. */
+  /** By every score, at the present temperature. */
   readonly rivals: Readonly<Record<ScoreName, Lookup>>;
 }
 
@@ -45,32 +44,26 @@ export function sceneOf(state: DictionaryState): DictionaryScene {
 }
 
 function lookUp(q: Matrix, k: Matrix, v: Matrix, state: DictionaryState): Lookup {
-  const scores = pairs(q, k, scoreOf(q, k, state));
-  const shares = share(scores, state.temperature);
-  return { q, scores, shares, output: multiply(shares, v) };
+  const attend = (options: ReturnType<typeof optionsOf>) => attention(tensor(q), tensor(k), tensor(v), options);
+  const { weights, output } = attend(optionsOf(state));
+  return {
+    q,
+    scores: unstack(q.rows, k.rows, attend(optionsOf({ ...state, temperature: 1 })).scores.raw.data),
+    weights: unstack(q.rows, k.rows, weights.data),
+    output: unstack(q.rows, v.cols, output.data),
+  };
 }
 
-function scoreOf(q: Matrix, k: Matrix, { score, bandwidth }: DictionaryState): (row: number, key: number) => number {
-  switch (score) {
-    case "dot":
-      return (row, key) => dotOf(q, row, k, key);
-    case "cosine":
-      return (row, key) => cosineOf(q, row, k, key);
-    case "rbf":
-      return (row, key) => -squaredDistance(q, row, k, key) / (2 * bandwidth ** 2);
-  }
+const tensor = ({ rows, cols, data }: Matrix) => ({ data, shape: [rows, cols] });
+
+/** For heed and for its reference. Without heat the best takes all; with no end of it all are alike. */
+export function optionsOf({ score, bandwidth, temperature }: DictionaryState) {
+  const kind = { score: score === "rbf" ? ({ type: score, bandwidth } as const) : score };
+  if (temperature === 0) return { ...kind, normalize: "hard" } as const;
+  return temperature === Number.POSITIVE_INFINITY ? { ...kind, scale: 0 } : { ...kind, temperature };
 }
 
-/** Without heat the best takes all, the first of equals; with no end of it all are alike. */
-function share(scores: Matrix, temperature: number): Matrix {
-  if (temperature === Number.POSITIVE_INFINITY) return fill(scores.rows, scores.cols, () => 1 / scores.cols);
-  if (temperature > 0) return softmax({ ...scores, data: scores.data.map((score) => score / temperature) });
-  return fill(scores.rows, scores.cols, (row, col) => (col === bestOf(scores, row) ? 1 : 0));
-}
-
-/** The column of the largest number in a row, the first of equals. */
-export function bestOf(matrix: Matrix, row: number): number {
-  let best = 0;
-  for (let col = 1; col < matrix.cols; col++) if (at(matrix, row, col) > at(matrix, row, best)) best = col;
-  return best;
+/** Of a row. */
+export function lengthOf(matrix: Matrix, row: number): number {
+  return Math.hypot(...(rowsOf(matrix)[row] ?? []));
 }

@@ -1,10 +1,9 @@
 // What the room says about its pictures, for the numbers at hand.
 
-import { at } from "../../src/model/matrix.js";
-import { lengthOf } from "../../src/model/similarity.js";
+import { at, bestOf } from "../../src/model/matrix.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import type { DictionaryAnswer } from "./calls.js";
-import { bestOf, type DictionaryScene } from "./scene.js";
+import { type DictionaryScene, lengthOf } from "./scene.js";
 
 export function cabinetText(scene: DictionaryScene): string {
   const { temperature } = scene.state;
@@ -29,22 +28,14 @@ export function answerParts(scene: DictionaryScene, answer?: DictionaryAnswer): 
   const { example, state } = scene;
   const output = answer?.output ?? scene.output;
   const of = example.contents.map((name, col) => ({ name, value: at(output, state.asker, col) }));
-  const who = example.queries[state.asker] ?? "";
   if (state.example === "salary")
     return ["Expected salary: ", { b: exact(of[0]?.value ?? Number.NaN, 2) }, " thousand."];
-  if (state.example === "movies") {
-    return [
-      `An ideal movie for ${who}: `,
-      ...of.flatMap(({ name, value }, index) => [index === 0 ? "" : ", ", `${name} `, { b: exact(value, 2) }]),
-      ".",
-    ];
-  }
+  const list = (some: typeof of, figure: (value: number) => string) =>
+    some.flatMap(({ name, value }, index) => [`${index === 0 ? "" : ", "}${name} `, { b: figure(value) }]);
+  if (state.example === "movies")
+    return [`An ideal movie for ${example.queries[state.asker]}: `, ...list(of, (value) => exact(value, 2)), "."];
   const named = of.filter(({ value }) => value >= 0.005).sort((a, b) => b.value - a.value);
-  return [
-    "The answer: ",
-    ...named.flatMap(({ name, value }, index) => [index === 0 ? "" : ", ", `${name} `, { b: percent(value) }]),
-    ".",
-  ];
+  return ["The answer: ", ...list(named, percent), "."];
 }
 
 export function curveText({ state }: DictionaryScene): string {
@@ -59,7 +50,7 @@ export function curveText({ state }: DictionaryScene): string {
     temperature === 0 || temperature === Number.POSITIVE_INFINITY
       ? ""
       : ` Temperature acts as bandwidth does: only b √T = ${exact(bandwidth * Math.sqrt(temperature), 3)} counts.`;
-  return `Attention with this score is kernel regression, as Nadaraya and Watson described it in 1964. A narrow kernel follows each graduate, a wide one flattens to the average.${heat}`;
+  return `Attention with this score is kernel regression, as Nadaraya and Watson described it in 1964. A narrow bandwidth follows each graduate, a wide one flattens to the average.${heat}`;
 }
 
 export function tasteText(scene: DictionaryScene): string {
