@@ -8,7 +8,7 @@ import { WIDTHS } from "./state.js";
 
 /** What the kernel gave for the row that is shown, and how far it is from the page's arithmetic over all draws. */
 export interface ScaleAnswer {
-  readonly shares: Float32Array;
+  readonly weights: Float32Array;
   readonly difference: number;
 }
 
@@ -24,8 +24,8 @@ export function callsOf({ state, draws }: ScaleScene): readonly Call[] {
 
 export function readAnswers({ draws, factor, state }: ScaleScene, [found]: readonly Answer[]): ScaleAnswer {
   const at = WIDTHS.indexOf(state.width);
-  const own = draws.flatMap(({ scores }) => soften(scores.map((score) => (score[at] ?? 0) * factor)).shares);
+  const own = draws.flatMap(({ scores }) => soften(scores.map((score) => (score[at] ?? 0) * factor)).weights);
   const given = found?.weights.data ?? new Float32Array(0);
-  const gaps = own.map((share, index) => Math.abs(share - (given[index] ?? Number.NaN)));
-  return { shares: given.slice(0, state.keys), difference: Math.max(...gaps) };
+  const gaps = own.map((weight, index) => Math.abs(weight - (given[index] ?? Number.NaN)));
+  return { weights: given.slice(0, state.keys), difference: Math.max(...gaps) };
 }

@@ -1,41 +1,37 @@
 // The row that is shown, as code.
 
 import { identity } from "../../src/model/matrix.js";
-import { heedTensor, single, torchTensor } from "../../src/ui/code.js";
+import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
 import type { ScaleScene } from "./scene.js";
 
 export function heedCode(scene: ScaleScene): string {
   const { q, k, state } = scene;
-  return `// ${about(scene)}
-import { createHeed } from "heed";
-
-const heed = await createHeed();
-${heedTensor("q", [q])}
+  return heedProgram(
+    about(scene),
+    `${heedTensor("q", [q])}
 ${heedTensor("k", [k])}
-// The identity as values: the output is the row of shares.
+// The identity as values: the output is the row of weights.
 ${heedTensor("v", [identity(k.rows)])}
 
 const { output, entropy } = await heed.attention(q, k, v, {
   ${state.scaling === "root" ? "" : "scale: 1,\n  "}temperature: ${single(state.temperature)},
   return: { entropy: true },
-});
-console.log(output.data, entropy.data);
-heed.dispose();
-`;
+});`,
+    "output.data, entropy.data",
+  );
 }
 
 export function torchCode(scene: ScaleScene): string {
   const { q, k, factor } = scene;
-  return `# ${about(scene)}
-import torch
-
-${torchTensor("q", [q])}
+  return torchProgram(
+    about(scene),
+    `${torchTensor("q", [q])}
 ${torchTensor("k", [k])}
 
 output = torch.softmax(q @ k.transpose(-2, -1) * ${single(factor)}, dim=-1)
-entropy = torch.special.entr(output).sum(-1)
-print(output, entropy)
-`;
+entropy = torch.special.entr(output).sum(-1)`,
+    "output, entropy",
+  );
 }
 
 function about({ state }: ScaleScene): string {

@@ -4,7 +4,7 @@ import { choice } from "../../src/ui/choice.js";
 import { button } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
-import { LEAST_KEYS, MOST_KEYS, type ScaleStore, type Scaling, TEMPERATURES, WIDTHS } from "./state.js";
+import { LEAST_KEYS, MOST_KEYS, type ScaleStore, TEMPERATURES, WIDTHS } from "./state.js";
 
 export function controls(store: ScaleStore) {
   const width = slider("Width d", WIDTHS, (value) => store.change({ width: value }));
@@ -15,7 +15,7 @@ export function controls(store: ScaleStore) {
   const likeness = slider("Key 1 resembles q", { least: 0, most: 0.9, step: 0.1 }, (value) =>
     store.change({ likeness: value }),
   );
-  const scaling = choice<Scaling>("Divide scores by √d", { none: "no", root: "yes" }, (value) =>
+  const scaling = choice("Divide scores by √d", { none: "no", root: "yes" }, (value) =>
     store.change({ scaling: value }, "new"),
   );
   const again = button("Draw again", () => store.change({ seed: store.state.seed + 1 }));

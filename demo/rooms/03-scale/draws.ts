@@ -4,7 +4,7 @@ import { normal, twoDecimals } from "../../src/model/random.js";
 import { WIDTHS } from "./state.js";
 
 /** Queries, each with keys of its own; the page shows the first and averages over all. */
-export const DRAWS = 64;
+const DRAWS = 64;
 const WIDEST = WIDTHS.at(-1) ?? 1;
 
 export interface Draw {
@@ -21,9 +21,9 @@ export function* draws(seed: number, keys: number, likeness: number): Generator<
   for (let draw = 0; draw < DRAWS; draw++) {
     const q = Float64Array.from({ length: WIDEST }, () => twoDecimals(next()));
     const vectors = Array.from({ length: keys }, (_, key) => {
-      const share = key === 0 ? likeness : 0;
-      const rest = Math.sqrt(1 - share * share);
-      return q.map((component) => twoDecimals(share * component + rest * next()));
+      const part = key === 0 ? likeness : 0;
+      const rest = Math.sqrt(1 - part * part);
+      return q.map((component) => twoDecimals(part * component + rest * next()));
     });
     yield { q, keys: vectors, scores: vectors.map((vector) => scoresAt(q, vector)) };
   }

@@ -3,7 +3,7 @@
 import { runRoom } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { callsOf, readAnswers } from "./calls.js";
-import { ScaleRoom } from "./room.js";
+import { scaleRoom } from "./room.js";
 import { prepare, sceneOf } from "./scene.js";
 import { openScaleStore } from "./state.js";
 // After the frame, whose styles a room refines.
@@ -18,5 +18,5 @@ runRoom({
   read: readAnswers,
   // Over what the curves run does not change the numbers.
   computedFrom: ["width", "keys", "scaling", "temperature", "likeness", "seed"],
-  build: (scene) => new ScaleRoom(store, find("#room", HTMLElement), scene),
+  build: (scene) => scaleRoom(store, find("#room", HTMLElement), scene),
 });

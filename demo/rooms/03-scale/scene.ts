@@ -64,7 +64,7 @@ export function sceneOf(state: ScaleState): ScaleScene {
   };
 }
 
-export function factorOf(scaling: Scaling, width: number, temperature: number): number {
+function factorOf(scaling: Scaling, width: number, temperature: number): number {
   return (scaling === "root" ? 1 / Math.sqrt(width) : 1) / temperature;
 }
 

@@ -1,9 +1,9 @@
 // The room's rows and slopes as matrices, its averages as curves. Pure; the room draws them.
 
-import type { MatrixView } from "heed/viz";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { ChartView } from "../../src/ui/heed-chart.js";
-import type { Spot } from "./explain.js";
+import { signed, type View, weighed } from "../../src/ui/named-matrices.js";
+import type { RowName } from "./explain.js";
 import type { Point, ScaleScene } from "./scene.js";
 import { jacobian } from "./softmax.js";
 import { WIDTHS } from "./state.js";
@@ -13,39 +13,16 @@ const LOUD = 12;
 /** A weight of one half has the steepest slope. */
 const STEEPEST = 0.25;
 
-export function viewOf(name: Spot["name"], scene: ScaleScene, kernel?: ArrayLike<number>): MatrixView {
-  const { raw, scaled, soft } = scene;
-  const keys = raw.map((_, key) => `k${key + 1}`);
+export function viewsOf({ raw, scaled, soft }: ScaleScene, kernel?: ArrayLike<number>): Record<RowName, View> {
+  const named = (letter: string): readonly string[] => raw.map((_, key) => `${letter}${key + 1}`);
   const line = (numbers: ArrayLike<number>): Matrix => fill(1, raw.length, (_, col) => numbers[col] ?? Number.NaN);
-  const row = (title: string, about: string, matrix: Matrix): MatrixView => ({
-    name,
-    title,
-    about,
-    matrix,
-    rowLabels: [title],
-    colLabels: keys,
-    tone: "signed",
-    full: LOUD,
-  });
-  switch (name) {
-    case "S":
-      return row("q · k", "scores of one query", line(raw));
-    case "Z":
-      return row("scaled", "what the softmax is given", line(scaled));
-    case "A":
-      return { ...row("weight", "after the softmax", line(kernel ?? soft.shares)), tone: "share", full: 1 };
-    case "J":
-      return {
-        name,
-        title: "J",
-        about: "row: weight, column: score",
-        matrix: fill(raw.length, raw.length, (i, j) => jacobian(soft.shares, i, j)),
-        rowLabels: keys.map((_, key) => `a${key + 1}`),
-        colLabels: keys.map((_, key) => `z${key + 1}`),
-        tone: "signed",
-        full: STEEPEST,
-      };
-  }
+  const slopes = fill(raw.length, raw.length, (i, j) => jacobian(soft.weights, i, j));
+  return {
+    S: { ...signed("q · k", "scores of one query", line(raw), ["q · k"], named("k")), full: LOUD },
+    Z: { ...signed("scaled", "what the softmax is given", line(scaled), ["scaled"], named("k")), full: LOUD },
+    A: weighed("weight", "after the softmax", line(kernel ?? soft.weights), ["weight"], named("k")),
+    J: { ...signed("J", "row: weight, column: score", slopes, named("a"), named("z")), full: STEEPEST },
+  };
 }
 
 /** Scores between two neighbouring values of the axis fall into one bin, and those beyond it into the last. */
@@ -84,7 +61,7 @@ const NORMAL = BINS.map((bin) => [0.6827, 0.1573, 0.0013][Math.abs(bin) / BIN] ?
 const PUSHES: readonly number[] = Array.from({ length: 33 }, (_, index) => index - 16);
 
 export function ballView({ soft }: ScaleScene, cursor = PUSHES.indexOf(0)): ChartView {
-  const best = Math.max(...soft.shares);
+  const best = Math.max(...soft.weights);
   const moved = (push: number): number => 1 / (1 + ((1 - best) / best) * Math.exp(-push));
   return {
     label: "The largest weight, if its score moved",

@@ -15,7 +15,7 @@ interface Row {
   readonly q: readonly (readonly number[])[];
   readonly k: readonly (readonly number[])[];
   readonly scores: readonly number[];
-  readonly shares: readonly number[];
+  readonly weights: readonly number[];
   readonly entropy: number;
 }
 
@@ -81,7 +81,7 @@ describe("the row that is shown", () => {
     const scores = (await rowOf(page)).scores;
     const least = scores.indexOf(Math.min(...scores));
     await hover(page, "A", 0, least);
-    const [told, wanted] = [await readTold(page), (await rowOf(page)).shares[least] ?? Number.NaN];
+    const [told, wanted] = [await readTold(page), (await rowOf(page)).weights[least] ?? Number.NaN];
     expect(wanted).toBeLessThan(1e-4);
     // Two digits.
     expect(Math.abs(told.result / wanted - 1)).toBeLessThan(0.05);
@@ -91,9 +91,9 @@ describe("the row that is shown", () => {
   test("the keyboard walks the slopes, each of which follows from two shares", async () => {
     const page = await open("scale.html#d=4&scale=root");
     await kernelAnswered(page);
-    const { shares } = await rowOf(page);
+    const { weights } = await rowOf(page);
     const slopes = await readMatrix(page, "J");
-    const own = shares.flatMap((a, i) => shares.map((b, j) => (i === j ? a * (1 - a) : -a * b)));
+    const own = weights.flatMap((a, i) => weights.map((b, j) => (i === j ? a * (1 - a) : -a * b)));
     compare(slopes, own);
     await cell(page, "J", 0, 0).focus();
     await page.keyboard.press("ArrowRight");
@@ -127,7 +127,7 @@ test.each([
 test("the ball stands on the largest weight, on a slope of a (1 - a)", async () => {
   const page = await open("scale.html#d=16");
   await kernelAnswered(page);
-  const best = Math.max(...(await rowOf(page)).shares);
+  const best = Math.max(...(await rowOf(page)).weights);
   const chart = page.locator('[data-picture="slopes"] heed-chart');
   const [steps, weights] = [await columnOf(chart, 0), await columnOf(chart, 1)];
   steps.forEach((step, index) => {
