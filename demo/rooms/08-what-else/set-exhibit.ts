@@ -118,7 +118,7 @@ const ABOUT = `${PIXELS} pixels as a set: each becomes the mean of those of like
 function viewsOf({ state, shuffled, back, convolved, convolvedBack }: Scene): readonly PixelsView[] {
   const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
   const common = { size: SIZE, cursor: coarsely(state.pixel), channels: 3, range: [0, 1] } as const;
-  const about = state.shuffle === 0 ? "" : "put back in order";
+  const about = state.shuffle === 0 ? "" : "put back";
   return [
     { ...common, title: state.shuffle === 0 ? "Picture" : "Shuffled", about: "", data: shuffled },
     { ...common, title: "Attention", about, data: back },
