@@ -157,7 +157,7 @@ test("a weight tells the powers it is made from", async () => {
   const powers = told.terms.map(([, power = Number.NaN]) => power);
   // Seven powers, each rounded at the fourth decimal.
   expect(Math.abs(told.result - (powers[1] ?? Number.NaN) / total(powers))).toBeLessThan(8 * HALF_OF_FOUR_DECIMALS);
-  expect(told.kernel).toMatch(/The kernel says/);
+  expect(told.kernel).toMatch(/heed computes/);
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {

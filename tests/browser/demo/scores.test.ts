@@ -335,7 +335,7 @@ test("a threshold tells how sparsemax cuts off, and top-k which keys it keeps", 
   expect(Math.abs(total(sparse.terms.map(([, share = Number.NaN]) => share)) - 1)).toBeLessThan(
     5 * HALF_OF_FOUR_DECIMALS,
   );
-  expect(sparse.kernel).toMatch(/The kernel says/);
+  expect(sparse.kernel).toMatch(/heed computes/);
   await hover(page, "A", KINDS.indexOf("top-k"), 0);
   const top = await readTold(page);
   expect(top.terms.filter(([, power]) => power === 0)).toHaveLength(3);

@@ -158,7 +158,7 @@ describe("a convolution", () => {
     const sum = total(told.terms.map(([reads = 0, weight = 0]) => reads * weight));
     // Readings with four decimals, weights of 8 in all.
     expect(Math.abs(sum - told.result)).toBeLessThan(8 * HALF_OF_FOUR_DECIMALS + HALF_OF_FOUR_DECIMALS);
-    expect(told.kernel).toMatch(/The kernel says/);
+    expect(told.kernel).toMatch(/heed computes/);
   });
 
   test("copies part, are tinted and add up, as far as the scrubber says, there and back", async () => {
