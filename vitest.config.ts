@@ -25,6 +25,21 @@ const ISOLATION = {
 /** Node 20 has relaxed SIMD only behind this flag; later versions always have it, and may refuse the flag. */
 const RELAXED_SIMD = probe(currentHost()).relaxedSimd ? [] : ["--experimental-wasm-relaxed-simd"];
 
+/** What holds on all pages of the demo; each room's own tests are the other files. */
+const ALL_PAGES = [
+  "arithmetic",
+  "frame",
+  "front",
+  "history",
+  "mask-options",
+  "orientation",
+  "pictures",
+  "thread",
+  "told-cell",
+  "typed",
+  "viz",
+].map((name) => `tests/browser/demo/${name}.test.ts`);
+
 /** What examples import, from its sources. */
 const SOURCES = ["", "/layers", "/train"].map((entry) => ({
   find: new RegExp(`^heed${entry}$`),
@@ -33,17 +48,18 @@ const SOURCES = ["", "/layers", "/train"].map((entry) => ({
 
 function node(
   name: string,
-  include: string,
+  include: string | string[],
   provide: Partial<ProvidedContext> = {},
   globalSetup: string | string[] = [],
-  alias: { find: RegExp; replacement: string }[] = [],
+  { alias = [], exclude = [] }: { alias?: { find: RegExp; replacement: string }[]; exclude?: string[] } = {},
 ): TestProjectConfiguration {
   return {
     plugins: [conformance()],
     resolve: { alias },
     test: {
       name,
-      include: [include],
+      include: [include].flat(),
+      exclude,
       provide,
       globalSetup,
       setupFiles: "tests/support/equality.ts",
@@ -132,7 +148,7 @@ export default defineConfig(async () => {
       // Test files wait for browsers and workers: one more than there are cores keeps these busy.
       maxWorkers: availableParallelism() + 1,
       projects: [
-        node("unit", "tests/unit/**/*.test.ts", {}, [], SOURCES),
+        node("unit", "tests/unit/**/*.test.ts", {}, [], { alias: SOURCES }),
         node("conformance", "tests/conformance/**/*.node.test.ts"),
         chromium("chromium-isolated", true, chromiumPath),
         chromium("chromium-plain", false, chromiumPath),
@@ -143,7 +159,10 @@ export default defineConfig(async () => {
         ...(found.webkit === undefined ? [] : [true, false]).map((isolated) =>
           webkitGtk(isolated ? "webkit-isolated" : "webkit-plain", isolated, found.webkit),
         ),
-        node("demo", "tests/browser/demo/**/*.test.ts", { chromiumPath }, "tests/browser/demo/setup.ts"),
+        node("demo", ALL_PAGES, { chromiumPath }, "tests/browser/demo/setup.ts"),
+        node("demo-rooms", "tests/browser/demo/*.test.ts", { chromiumPath }, "tests/browser/demo/setup.ts", {
+          exclude: ALL_PAGES,
+        }),
         ...(vulkanProblem === undefined
           ? [node("adapters", "tests/adapters/**/*.test.ts", {}, "tests/adapters/setup.ts")]
           : []),

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { buildDist, buildGenerated } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
-import { Failure, note, report, run, step } from "./lib/steps.js";
+import { note, run, sideBySide, step } from "./lib/steps.js";
 import { root } from "./make/root.js";
 import { findToolchain } from "./toolchain/find.js";
 
@@ -37,16 +37,13 @@ const CHECKS = {
   "lint C++": () => checkCppLint(toolchain),
 };
 
-let failures = 0;
-for (const [title, check] of Object.entries(CHECKS)) {
-  try {
-    await step(title, check);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    report(error);
-    failures += 1;
-  }
-}
+const failures = await sideBySide(
+  Object.entries(CHECKS).map(
+    ([title, check]) =>
+      () =>
+        step(title, check),
+  ),
+);
 note(
   failures === 0
     ? "\nnothing to complain about"

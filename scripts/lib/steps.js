@@ -2,6 +2,7 @@
 // process with the failing step's name.
 
 import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 
 /** An error for people: it is printed without a stack, with the output of a failed command. */
 export class Failure extends Error {
@@ -28,13 +29,13 @@ const REMIND_EVERY_MS = 30_000;
 /** How long the output of a command that has ended may stay open. */
 const LEFT_BEHIND_MS = 10_000;
 
-/** Whether the cursor is behind a title whose seconds are not printed yet. */
-let openLine = false;
+/** The title that the cursor is behind, and whose seconds are not printed yet. @type {string | undefined} */
+let openLine;
 
 /** Prints a line below the step in progress. @param {string} line */
 export function note(line) {
-  if (openLine) process.stdout.write("\n");
-  openLine = false;
+  if (openLine !== undefined) process.stdout.write("\n");
+  openLine = undefined;
   process.stdout.write(`${line}\n`);
 }
 
@@ -51,17 +52,17 @@ const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s
 export async function step(title, work) {
   const start = performance.now();
   if (terminal) {
-    if (openLine) process.stdout.write("\n");
+    if (openLine !== undefined) process.stdout.write("\n");
     process.stdout.write(`▸ ${title} …`);
-    openLine = true;
+    openLine = title;
   }
   const announce = terminal ? undefined : setTimeout(() => note(`▸ ${title} …`), verbose ? 0 : ANNOUNCE_AFTER_MS);
   const remind = setInterval(() => note(`▸ ${title} … still at it, ${seconds(start)}`), REMIND_EVERY_MS);
   try {
     const result = await work();
-    if (openLine) process.stdout.write(` ${seconds(start)}\n`);
-    else note(`▸ ${title} … ${seconds(start)}`);
-    openLine = false;
+    if (openLine !== title) note(`▸ ${title} … ${seconds(start)}`);
+    else process.stdout.write(` ${seconds(start)}\n`);
+    if (openLine === title) openLine = undefined;
     return result;
   } catch (error) {
     note(`✗ ${title} … ${seconds(start)}`);
@@ -71,6 +72,30 @@ export async function step(title, work) {
     clearTimeout(announce);
     clearInterval(remind);
   }
+}
+
+/**
+ * Does all of it, so much at a time; what fails is reported, and does not keep the rest from being done.
+ * @param {readonly (() => unknown)[]} works
+ * @param {number} width
+ * @returns {Promise<number>} how many failed
+ */
+export async function sideBySide(works, width = availableParallelism()) {
+  const waiting = [...works];
+  let failures = 0;
+  const next = async () => {
+    for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) {
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        report(error);
+        failures += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: width }, next));
+  return failures;
 }
 
 /**

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PRESETS, runProgram } from "../bench/program.js";
 import { buildPreset } from "../lib/cmake.js";
-import { Failure, report, run, step } from "../lib/steps.js";
+import { run, sideBySide, step } from "../lib/steps.js";
 import { root } from "../make/root.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"wasm" | "native" | "tests">} Tools */
@@ -50,34 +50,35 @@ const SCRIPTS = [
  */
 export async function runBenches(toolchain, kinds) {
   if (kinds.length === 0) return [];
-  const result = { name: "benches", passed: 0, failed: 0 };
-  await step("try the benches", async () => {
-    for (const bench of benches(toolchain, kinds)) {
-      try {
-        await bench();
-        result.passed += 1;
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        report(error);
-        result.failed += 1;
-      }
-    }
-  });
-  return [result];
+  const built = programs(toolchain, kinds);
+  const scripts = kinds.includes("scripts") ? SCRIPTS.map((line) => () => runScript(toolchain, line)) : [];
+  // A build uses all cores by itself.
+  const failed = await step("try the benches", async () => (await sideBySide(built, 1)) + (await sideBySide(scripts)));
+  return [{ name: "benches", passed: built.length + scripts.length - failed, failed }];
 }
 
 /** @param {Tools} toolchain @param {readonly string[]} kinds */
-function* benches(toolchain, kinds) {
-  for (const preset of PRESETS.filter((one) => kinds.includes(one))) {
-    for (const [folder, target] of Object.entries(PROGRAMS))
-      yield () => runProgram(toolchain, preset, folder, target, ["--smoke"]);
-  }
-  for (const [target, args] of kinds.includes("native-release") ? Object.entries(NATIVE_PROGRAMS) : [])
-    yield () => runProgram(toolchain, "native-release", "cpp", target, [...args, "--smoke"]);
-  if (!kinds.includes("scripts")) return;
-  for (const preset of ["wasm-simd", "wasm-relaxed"]) yield () => buildPreset(toolchain, preset, ["heed_peaks"]);
-  for (const [script = "", ...args] of SCRIPTS) {
-    const line = [join(root, "bench", script), ...args, "--smoke"];
-    yield () => run(process.execPath, line, { cwd: root, env: toolchain.env });
-  }
+function programs(toolchain, kinds) {
+  const natives = kinds.includes("native-release") ? Object.entries(NATIVE_PROGRAMS) : [];
+  const measured = kinds.includes("scripts") ? ["wasm-simd", "wasm-relaxed"] : [];
+  return [
+    ...PRESETS.filter((one) => kinds.includes(one)).flatMap((preset) =>
+      Object.entries(PROGRAMS).map(
+        ([folder, target]) =>
+          () =>
+            runProgram(toolchain, preset, folder, target, ["--smoke"]),
+      ),
+    ),
+    ...natives.map(
+      ([target, args]) =>
+        () =>
+          runProgram(toolchain, "native-release", "cpp", target, [...args, "--smoke"]),
+    ),
+    ...measured.map((preset) => () => buildPreset(toolchain, preset, ["heed_peaks"])),
+  ];
+}
+
+/** @param {Tools} toolchain @param {readonly string[]} line */
+function runScript(toolchain, [script = "", ...args]) {
+  return run(process.execPath, [join(root, "bench", script), ...args, "--smoke"], { cwd: root, env: toolchain.env });
 }

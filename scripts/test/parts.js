@@ -14,13 +14,13 @@ const PARTS = {
       cpp: ["native-release", "native-tsan", "native-emulated256", "native-emulated512", "wasm-simd", "wasm-relaxed"],
     },
   },
-  bench: { short: { bench: ["wasm-relaxed", "scripts"] }, rest: { bench: ["native-release", "wasm-simd"] } },
+  bench: { short: {}, rest: { bench: ["native-release", "wasm-relaxed", "scripts"] } },
   unit: { short: { vitest: ["unit", "conformance"] }, rest: {} },
   browser: {
-    short: { vitest: ["chromium-isolated", "chromium-plain", "chromium-webgpu"] },
-    rest: { vitest: ["firefox-*", "webkit-*", "adapters"] },
+    short: { vitest: ["chromium-isolated", "chromium-webgpu"] },
+    rest: { vitest: ["chromium-plain", "firefox-*", "webkit-*", "adapters"] },
   },
-  demo: { short: { vitest: ["demo"] }, rest: {} },
+  demo: { short: { vitest: ["demo"] }, rest: { vitest: ["demo-rooms"] } },
   package: { short: { vitest: ["package"] }, rest: { vitest: ["package-matrix"] } },
 };
 
