@@ -92,7 +92,7 @@ describe("a character of the date", () => {
     expect(await said(page)).toMatch(/^“7” looks at/);
     const told = await readTold(page);
     expect(told.subject).toBe("“7” looks at “7”");
-    expect(told.kernel).toMatch(/^The kernel says /);
+    expect(told.kernel).toMatch(/^heed computes /);
     expect(told.terms).toHaveLength(RECORDED.text.length);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("date");
