@@ -26,9 +26,7 @@ export function answerText(state: FrontState): Said {
     `: ${percent(now)} instead of ${percent(before)}. `,
     bold("road"),
     ` gets ${percent(weightOn(ANIMAL, ending, state, "road"))}. `,
-    ...(start > Math.max(...rest)
-      ? ["The largest part goes to the start: this head finds no word that fits. "]
-      : []),
+    ...(start > Math.max(...rest) ? ["The largest part goes to the start: this head finds no word that fits. "] : []),
     h("a", { href: addressOf(state) }, "See the head at work"),
     ".",
   ];
