@@ -48,7 +48,7 @@ export function beamPicture(store: TranslationStore, networks: Networks, teller:
       h(
         "p",
         { class: "small-label" },
-        "Below each character: its probability in percent, after those that lead to it.",
+        "Below each character stands its probability in percent, after those that lead to it.",
       ),
       board,
     ],

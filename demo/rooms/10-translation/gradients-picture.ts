@@ -53,7 +53,8 @@ export function gradientsPicture({ opened }: Engine, trained: () => Pair | undef
       };
     });
     drawing.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    drawing.setAttribute("aria-label", rows.map(({ said }) => said).join("; "));
+    const said = reach === undefined ? "No gradient was sent back yet." : rows.map((row) => row.said).join("; ");
+    drawing.setAttribute("aria-label", said);
     drawing.replaceChildren(
       ...rows.flatMap(({ drawn }) => drawn),
       ...Array.from(TEXT, (letter, index) => label((index + 0.5) * cell, HIGH + 38, letter, "middle")),

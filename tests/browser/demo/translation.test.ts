@@ -296,6 +296,7 @@ describe("a beam", () => {
     const page = await open("translation.html#beam=3&t=the+21st+march+2010");
     await kernelAnswered(page);
     const ends = (await beamOf("the 21st march 2010", 3)).at(-1) ?? new Map();
+    expect(ends.size).toBe(3);
     for (const [date, { log, last }] of ends) {
       await page.locator(`.beam input[value="${date}"]`).hover();
       await expect.poll(async () => (await readTold(page)).subject).toBe(`“${date}”`);
@@ -339,6 +340,8 @@ test("where this stands: links lead to rooms of this site", async () => {
 test("a gradient vanishes on the way through the states, and reaches all of them by attention", async () => {
   const page = await open("translation.html");
   await kernelAnswered(page);
+  const drawing = page.locator('[data-picture="gradients"] svg.reach');
+  expect(await drawing.getAttribute("aria-label")).toBe("No gradient was sent back yet.");
   await page.getByRole("button", { name: "Send a gradient back" }).click();
   await status(page, "gradients").filter({ hasText: "Before training" }).waitFor();
   const heights = (kind: string): Promise<number[]> =>
