@@ -41,7 +41,7 @@ export function agreementLine(): HTMLElement {
 /** "The two …": how far the kernel's numbers and the page's are apart at most. */
 export function agreement(apart: number): string {
   if (apart === 0) return "agree exactly";
-  if (apart < 0.1) return `agree ${agreeing(apart)}`;
+  if (apart < 0.05) return `agree ${agreeing(apart)}`;
   return Number.isFinite(apart)
     ? `are up to ${magnitude(apart)} apart`
     : "cannot be compared: some numbers are too large for single precision";

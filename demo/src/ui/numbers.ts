@@ -33,15 +33,15 @@ export function bytes(count: number): string {
 /** One significant digit and its power of ten, on one line: 6e-8 as 6 × 10⁻⁸. */
 export function magnitude(value: number): string {
   if (value === 0) return "0";
-  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return String(value);
   const [digits, power] = value.toExponential(0).split("e");
   const raised = Array.from(String(Number(power)), (sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)] ?? "⁻").join("");
   return `${digits}\u00a0×\u00a010${raised}`;
 }
 
-/** How far two numbers agree that are so far apart: "to 6 decimals". */
+/** The decimals to which numbers agree that are less than 0.05 apart: at most half of the last one. "to 6 decimals". */
 export function agreeing(apart: number): string {
-  const decimals = Math.floor(-Math.log10(apart));
+  const decimals = Math.floor(-Math.log10(2 * apart));
   return decimals === 1 ? "to 1 decimal" : `to ${decimals} decimals`;
 }
 

@@ -104,6 +104,6 @@ function besides(name: string, other: number | undefined, result: number): reado
   if (other === undefined) return [];
   const apart = Object.is(other, result) ? 0 : Math.abs(other - result);
   if (apart === 0) return [h("p", { class: "readout-kernel" }, `${name} exactly the same.`)];
-  const said = apart < 0.1 ? `the same ${agreeing(apart)}` : `${magnitude(apart)}\u00a0apart`;
+  const said = apart < 0.05 ? `the same ${agreeing(apart)}` : `${magnitude(apart)}\u00a0apart`;
   return [h("p", { class: "readout-kernel" }, `${name} `, h("b", {}, small(other, 6)), `, ${said}.`)];
 }
