@@ -3,7 +3,7 @@
 import { at, type Matrix, rowsOf } from "../../src/model/matrix.js";
 import { directions, distances, type Explanation, products, softened } from "../../src/ui/explanation.js";
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact } from "../../src/ui/numbers.js";
+import { exact, timesTold } from "../../src/ui/numbers.js";
 import type { ScoreAnswer } from "./calls.js";
 import { ABOUT, FEATURES, KINDS, type Kind, WIDTH } from "./kinds.js";
 import { gateScore, rankOf, type ScoreScene, thresholdOf } from "./scene.js";
@@ -72,7 +72,7 @@ const SCORES: Readonly<Partial<Record<Kind, Tell>>> = {
     return {
       sentence: "The sum of products, times the gate of this key.",
       ...summed(FEATURES, q, k, "q", "k"),
-      last: `${exact(product)} × ${exact(gate)} = ${exact(product * gate)}`,
+      last: timesTold([product, gate], product * gate),
     };
   },
   general: ({ made }, _key, _q, k) => ({

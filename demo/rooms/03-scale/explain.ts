@@ -3,7 +3,7 @@
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products, softened } from "../../src/ui/explanation.js";
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { exact, small, timesTold } from "../../src/ui/numbers.js";
 import type { ScaleScene } from "./scene.js";
 import { jacobian } from "./softmax.js";
 
@@ -39,7 +39,7 @@ const TOLD: Readonly<Record<RowName, Tell>> = {
     return {
       subject: `z${key + 1}`,
       sentence: `The score divided by ${by}, and by the temperature ${state.temperature}.`,
-      last: `${exact(from)} × ${exact(factor, 6)} = ${exact(result)}`,
+      last: timesTold([from, factor], result),
       result,
       lights: [{ name: "S", row: 0, col: key }],
     };

@@ -53,7 +53,7 @@ function explainScaled(scene: Scene, row: number, col: number): Explanation {
   return {
     subject: plain(scene, "scaled S", row, col).subject,
     sentence: `The score times ${why}.`,
-    last: timesTold(score, walk.scale, result),
+    last: timesTold([score, walk.scale], result),
     result,
     lights: [lit("S", row, col), lit("Z", row, col)],
   };

@@ -52,11 +52,14 @@ const TELL: Readonly<
       last: `${wave}(${position} × ${exact(speed(state.base, pair))}) = ${exact(Math[wave](position * speed(state.base, pair)))}`,
     };
   },
-  angle: ({ state, labels }, row, pair) => ({
-    subject: `angle of “${labels[row]}”, pair ${pair + 1}`,
-    sentence: `Its position, ${state.shift + row}, times the pair’s speed ${state.base}^(−${2 * pair}/8).`,
-    last: timesTold(state.shift + row, speed(state.base, pair)),
-  }),
+  angle: ({ state, labels }, row, pair) => {
+    const [position, turn] = [state.shift + row, speed(state.base, pair)];
+    return {
+      subject: `angle of “${labels[row]}”, pair ${pair + 1}`,
+      sentence: `Its position, ${position}, times the pair’s speed ${state.base}^(−${2 * pair}/8).`,
+      last: timesTold([position, turn], position * turn),
+    };
+  },
   Q: (scene, row, col) => explainTurned(scene, "Q", row, col),
   K: (scene, row, col) => explainTurned(scene, "K", row, col),
   Wq: (_scene, row, col) => explainWeight("query", row, col),

@@ -3,7 +3,7 @@
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products, softened } from "../../src/ui/explanation.js";
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, small } from "../../src/ui/numbers.js";
+import { exact, small, timesTold } from "../../src/ui/numbers.js";
 import type { LearningAnswer } from "./calls.js";
 import { finiteDifference, INPUTS, KEYS, type LearningScene, numbered, type Part, VALUE_WIDTH } from "./scene.js";
 import { LETTERS, WORDS } from "./tasks.js";
@@ -75,13 +75,13 @@ const TELL: Readonly<Record<Exclude<Part, "A">, (scene: LearningScene, place: Pl
   dV: ({ weights, dOutput }, { row, col, result }) => ({
     subject: `∂L / ∂v${row + 1}, component ${col + 1}`,
     sentence: "The weight times the output’s gradient. Where the weight is 1, all of it arrives.",
-    last: `${small(weights[row] ?? 0)} × ${exact(dOutput[col] ?? 0)} = ${small(result)}`,
+    last: timesTold([weights[row] ?? 0, dOutput[col] ?? 0], result),
     lights: [{ name: "A", row: 0, col: row }],
   }),
   dK: ({ dScores, scale }, { row, col, result }) => ({
     subject: `∂L / ∂k${row + 1}, component ${col + 1}`,
     sentence: "The score’s gradient, times the scale, times the query’s component.",
-    last: `${small(dScores[row] ?? 0)} × ${exact(scale)} × ${exact(at(INPUTS.q, 0, col))} = ${small(result)}`,
+    last: timesTold([dScores[row] ?? 0, scale, at(INPUTS.q, 0, col)], result),
     lights: [{ name: "dS", row: 0, col: row }],
   }),
   dQ: ({ dScores, scale }, { col, result }) => ({
@@ -92,7 +92,7 @@ const TELL: Readonly<Record<Exclude<Part, "A">, (scene: LearningScene, place: Pl
       const component = at(INPUTS.k, key, col);
       return { label: `k${key + 1}`, figures: [small(gradient), exact(component), small(gradient * component)] };
     }),
-    last: `${small(result / scale)} × ${exact(scale)} = ${small(result)}`,
+    last: timesTold([result / scale, scale], result),
     lights: [{ name: "dS", row: 0 }],
   }),
 };

@@ -46,10 +46,10 @@ export function agreeing(apart: number): string {
 }
 
 /** "8.8 × 0.353553 = 3.1113"; "≈" where the figures as they are written give another last digit. */
-export function timesTold(a: number, b: number, result = a * b): string {
-  const [left, right, told] = [exact(a), exact(b, 6), exact(result)];
-  const written = exact(Number(left.replace("−", "-")) * Number(right.replace("−", "-")));
-  return `${left} × ${right} ${written === told ? "=" : "≈"} ${told}`;
+export function timesTold([first = 1, ...factors]: readonly number[], result: number): string {
+  const told = [small(first), ...factors.map((factor) => small(factor, 6))];
+  const written = told.reduce((product, figure) => product * Number(figure.replaceAll("−", "-")), 1);
+  return `${told.join(" × ")} ${small(written) === small(result) ? "=" : "≈"} ${small(result)}`;
 }
 
 /** A difference: in decimals where one can see it, else as a power of ten. */

@@ -9,6 +9,7 @@ import { consistent, fromHash, INITIAL, type State, toHash } from "../../../demo
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
 import { walk } from "../../../demo/src/model/walk.js";
 import type { Explanation } from "../../../demo/src/ui/explanation.js";
+import { agreeing, magnitude, timesTold } from "../../../demo/src/ui/numbers.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { readBlock } from "../../../web/src/viz/paste.js";
 import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";
@@ -98,6 +99,38 @@ function expectSum({ terms = [], head = [], result, subject }: Explanation): voi
   const sum = terms.reduce((total, { figures }) => total + figure(figures[2]), 0);
   expect(Math.abs(sum - result), subject).toBeLessThanOrEqual((terms.length + 1) * 0.00005);
 }
+
+describe("numbers", () => {
+  test.each([0.049, 0.02, 0.0051, 0.0049, 9e-7, 5.1e-7, 4.9e-7, 1e-7])(
+    "that are %d apart agree where that is at most half of the last decimal, and no further",
+    (apart) => {
+      const decimals = Number(/^to (\d+) decimals?$/.exec(agreeing(apart))?.[1]);
+      expect(decimals).toBeGreaterThanOrEqual(1);
+      expect(apart).toBeLessThanOrEqual(0.5 * 10 ** -decimals);
+      expect(apart).toBeGreaterThan(0.5 * 10 ** -(decimals + 1));
+    },
+  );
+
+  test.each([
+    [6e-8, "6 × 10⁻⁸"],
+    [-2e3, "-2 × 10³"],
+    [0, "0"],
+    [Number.NaN, "NaN"],
+    [Number.POSITIVE_INFINITY, "Infinity"],
+    [Number.NEGATIVE_INFINITY, "-Infinity"],
+  ])("%d is written by its magnitude as %s", (value, written) => {
+    expect(magnitude(value).replaceAll("\u00a0", " ")).toBe(written);
+  });
+
+  test.each([
+    [[8.8, 0.353553], 3.1112664, "8.8 × 0.353553 = 3.1113"],
+    [[2.12341, 1 / 3], 0.70780333, "2.1234 × 0.333333 = 0.7078"],
+    [[-0.00006, 0.5, 0.4], -0.000012, "−6.0e−5 × 0.5 × 0.4 = −1.2e−5"],
+    [[44.44449, 10], 444.4449, "44.4445 × 10 ≈ 444.4449"],
+  ])("%j as a product", (factors, result, told) => {
+    expect(timesTold(factors, result)).toBe(told);
+  });
+});
 
 describe("the address", () => {
   test.each(cases)("holds the whole state: %s", (_name, state) => {
