@@ -135,19 +135,19 @@ function calls({ state, before }: GraphScene): readonly Call[] {
 function read(scene: GraphScene, [answer]: readonly Answer[]): readonly [GraphScene, string] {
   const weights = unstack(NODES, NODES, answer?.weights.data ?? []);
   const after = scene.state.rounds === 0 ? scene.after : unstack(NODES, 1, answer?.output.data ?? []);
-  const apart = Math.max(widestGap(weights, scene.weights), widestGap(after, scene.after));
+  const apart = Math.max(widestGap(weights, scene.made.weights), widestGap(after, scene.made.after));
   const said = `Weights and the last round come from the kernel. It and messages passed by hand ${agreement(apart)}.`;
   return [{ ...scene, weights, after, isAnswered: true }, said];
 }
 
 function explain(scene: GraphScene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
-  const { state, scores, weights, before, after, isAnswered } = scene;
+  const { state, scores, weights, before, after, made, isAnswered } = scene;
   const [who, light] = [NAMES[row] ?? "", { name, row, col }];
   if (name === "M") return setByHand(`${who} at first`, at(state.messages, row, 0), light);
   const neighbours = NAMES.map((_, node) => node).filter((node) => joined(state.edges, row, node));
   const names = neighbours.map((node) => NAMES[node] ?? "");
-  const result = at(name === "A" ? weights : after, row, col);
-  const kernel = isAnswered ? result : undefined;
+  const result = at(name === "A" ? made.weights : made.after, row, col);
+  const kernel = isAnswered ? at(name === "A" ? weights : after, row, col) : undefined;
   if (name === "A") {
     const subject = `${who} attends to ${NAMES[col]}`;
     const place = neighbours.indexOf(col);
@@ -158,7 +158,7 @@ function explain(scene: GraphScene, { name, row, col }: NamedSpot<MatrixName>): 
   if (state.rounds === 0) return { subject: `${who} now`, sentence: "No round yet.", result, lights: [light] };
   const terms = products(
     names,
-    (index) => at(weights, row, neighbours[index] ?? 0),
+    (index) => at(made.weights, row, neighbours[index] ?? 0),
     (index) => at(before, neighbours[index] ?? 0, 0),
     ["from", "weight", "held"],
   );

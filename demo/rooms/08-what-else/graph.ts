@@ -18,7 +18,8 @@ export interface GraphScene {
   /** What each node holds before the last round and after it. */
   readonly before: Matrix;
   readonly after: Matrix;
-  /** They are the kernel's. */
+  /** The page's own weights and last round; `weights` and `after` are the kernel's once they are there. */
+  readonly made: { readonly weights: Matrix; readonly after: Matrix };
   readonly isAnswered: boolean;
 }
 
@@ -46,5 +47,5 @@ export function graphScene(state: WhatElseState): GraphScene {
     before = toSingle(after);
     after = multiply(weights, before);
   }
-  return { state, scores, weights, before, after, isAnswered: false };
+  return { state, scores, weights, before, after, made: { weights, after }, isAnswered: false };
 }

@@ -40,6 +40,8 @@ interface Scene {
   /** One row a head. */
   readonly queries: Matrix;
   /** A: the heads' weights; C: what they read, beside each other; B and Z: attention's own weights, and what it makes of x. */
+  readonly made: Readonly<Record<MatrixName, Matrix>>;
+  /** What is shown: the same, with the kernel's numbers once they are there. */
   readonly matrices: Readonly<Record<MatrixName, Matrix>>;
   readonly isAnswered: boolean;
 }
@@ -151,19 +153,21 @@ function sceneOf(state: WhatElseState): Scene {
   const [A, B] = [softmax(toSingle(queries)), softmax(multiply(transpose(X), X))];
   const [C, Z] = [multiply(X, transpose(A)), multiply(X, transpose(B))];
   const [D, Y] = [multiply(X, transpose(Wd)), multiply(C, transpose(Wd))];
-  return { state, queries, matrices: { X, Wd, A, C, D, Y, B, Z }, isAnswered: false };
+  const made = { X, Wd, A, C, D, Y, B, Z };
+  return { state, queries, made, matrices: made, isAnswered: false };
 }
 
-/** The scene with the kernel's numbers, and how far they are from those that it had. */
+/** The scene with the kernel's numbers, and how far they are from the page's own. */
 function compared(scene: Scene, heads: Answer | undefined, own: Answer | undefined): readonly [Scene, number] {
-  const count = scene.matrices.X.cols;
+  const { made } = scene;
+  const count = made.X.cols;
   const part = (rows: number, tensor?: { readonly data: Float32Array }) => unstack(rows, count, tensor?.data ?? []);
   const [A, B] = [part(count, heads?.weights), part(count, own?.weights)];
   const [C, Z] = [part(1, heads?.output), part(1, own?.output)];
   const found = { A, B, C, Z };
-  const gaps = (["A", "B", "C", "Z"] as const).map((name) => widestGap(found[name], scene.matrices[name]));
-  const Y = multiply(C, transpose(scene.matrices.Wd));
-  return [{ ...scene, matrices: { ...scene.matrices, ...found, Y }, isAnswered: true }, Math.max(...gaps)];
+  const gaps = (["A", "B", "C", "Z"] as const).map((name) => widestGap(found[name], made[name]));
+  const Y = multiply(C, transpose(made.Wd));
+  return [{ ...scene, matrices: { ...made, ...found, Y }, isAnswered: true }, Math.max(...gaps)];
 }
 
 function viewsOf({ matrices: { X, Wd, A, C, D, Y, B, Z }, state }: Scene): Readonly<Record<MatrixName, View>> {
@@ -186,15 +190,15 @@ function namesOf(kind: string, count: number): readonly string[] {
 }
 
 function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
-  const { queries, matrices, isAnswered } = scene;
-  const { X, C } = matrices;
-  const [light, result] = [{ name, row, col }, at(matrices[name], row, col)];
+  const { queries, made, matrices, isAnswered } = scene;
+  const { X, C } = made;
+  const [light, result] = [{ name, row, col }, at(made[name], row, col)];
   const { title, rowLabels, colLabels } = viewsOf(scene)[name];
   const place = rowLabels.length === 1 ? colLabels[col] : `${rowLabels[row]}, ${colLabels[col]}`;
   const subject = `${title.replace("_", " ")} [${place}]`;
   if (name === "X" || name === "Wd") return setByHand(subject, result, light);
   const names = namesOf("x", X.cols);
-  const kernel = isAnswered && name !== "D" && name !== "Y" ? result : undefined;
+  const kernel = isAnswered && name !== "D" && name !== "Y" ? at(matrices[name], row, col) : undefined;
   if (name === "A" || name === "B") {
     const scores = rowsOf(name === "A" ? queries : multiply(transpose(X), X))[row] ?? [];
     return softened(scores, names, { subject, at: col, kernel, light });
@@ -208,7 +212,7 @@ function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Expla
   const terms = products(
     names,
     (index) => at(from, 0, index),
-    (index) => at(matrices[weights], col, index),
+    (index) => at(made[weights], col, index),
     ["", name === "Y" ? "read" : "input", "weight"],
   );
   return { subject, sentence, ...terms, result, kernel, lights: [light, { name: weights, row: col }] };

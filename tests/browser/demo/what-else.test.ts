@@ -310,6 +310,7 @@ describe("a dense layer", () => {
       expect(Math.abs((await readTold(page)).result - first)).toBeLessThanOrEqual(0.005);
       await scrubber.press("ArrowRight");
     }
+    expect((await readTold(page)).kernel).toMatch(COMPARED);
   });
 
   test("fast weights are written by outer products, which the kernel's state is", async () => {
@@ -340,6 +341,9 @@ describe("a dense layer", () => {
     );
   });
 });
+
+/** The page's own number in double precision is beside the kernel's, which has f32. */
+const COMPARED = /^heed computes −?\d\.\d+, the same to (?:[6-9]|1\d) decimals\.$/;
 
 const STEPS_OF_FAST_WEIGHTS = ["a word", "a word", "a word", "a query"];
 
@@ -428,6 +432,8 @@ describe("messages on a graph", () => {
     const wanted = attention(features, features, values, { scale: 2, mask: { data: mask, shape: [7, 7] } });
     compare(await readMatrix(page, "A"), wanted.weights.data);
     compare([await held(page)], wanted.output.data);
+    await hover(page, "N", 2, 0);
+    expect((await readTold(page)).kernel).toMatch(COMPARED);
     await hover(page, "A", 2, 3);
     const told = await readTold(page);
     const [scores = [], powers = []] = [0, 1].map((place) => told.terms.map((figures) => figures[place] ?? Number.NaN));
