@@ -42,8 +42,13 @@ export function setExhibit(host: Host, gallery: Gallery): Exhibit {
   const given = choice("Pixels are given", { order: "in order", shuffled: "shuffled" }, (value) =>
     store.change({ shuffle: value === "order" ? 0 : 1 }, "new"),
   );
-  const panels = [1, 2, 3].map(() => new HeedPixels());
-  for (const panel of panels) panel.choose = (pixel) => store.change({ pixel: finely(pixel) });
+  const panels = [1, 2, 3, 4].map(() => new HeedPixels());
+  panels.forEach((panel, index) => {
+    panel.choose = (at) => {
+      const pixel = index < SHUFFLED ? orderOf(store.state.shuffle)[at] : at;
+      if (pixel !== undefined) store.change({ pixel: finely(pixel) });
+    };
+  });
   return exhibit<Scene>(host, {
     picture: {
       name: "set",
@@ -78,6 +83,10 @@ export function setExhibit(host: Host, gallery: Gallery): Exhibit {
         bandwidth.show(scene.state.bandwidth, exact(scene.state.bandwidth, 2));
         viewsOf(scene).forEach((view, index) => {
           panels[index]?.show(view);
+        });
+        // In order, nothing is to be put back.
+        panels.forEach((panel, index) => {
+          panel.hidden = scene.state.shuffle === 0 && index === SHUFFLED - 1;
         });
       },
     ],
@@ -115,12 +124,18 @@ again = torch.softmax(-torch.cdist(shuffled, shuffled) ** 2 / (2 * ${single(stat
 
 const ABOUT = `${PIXELS} pixels as a set: each becomes the mean of those of like colour`;
 
-function viewsOf({ state, shuffled, back, convolved, convolvedBack }: Scene): readonly PixelsView[] {
+/** So many panels, the first ones, show pixels where the shuffle has put them. */
+const SHUFFLED = 2;
+
+function viewsOf({ state, places, shuffled, back, convolved, convolvedBack }: Scene): readonly PixelsView[] {
   const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
-  const common = { size: SIZE, cursor: coarsely(state.pixel), channels: 3, range: [0, 1] } as const;
+  const pixel = coarsely(state.pixel);
+  const common = { size: SIZE, cursor: pixel, channels: 3, range: [0, 1] } as const;
+  const moved = { ...common, cursor: places.indexOf(pixel) };
   const about = state.shuffle === 0 ? "" : "put back";
   return [
-    { ...common, title: state.shuffle === 0 ? "Picture" : "Shuffled", about: "", data: shuffled },
+    { ...moved, title: state.shuffle === 0 ? "Picture" : "Shuffled", about: "", data: shuffled },
+    { ...moved, title: "Attention", about: "still shuffled", data: permuted(back, places) },
     { ...common, title: "Attention", about, data: back },
     { ...common, title: "Convolution", about, data: convolvedBack, channels: 1, range: [-reach, reach] },
   ];

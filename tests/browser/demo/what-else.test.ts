@@ -384,6 +384,16 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
   told.forEach((value, channel) => {
     expect(Math.abs(value - (wanted[chosen * 3 + channel] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
   });
+  // The output over the shuffled pixels, before it is put back.
+  const panels = page.locator('[data-picture="set"] heed-pixels');
+  expect(await panels.filter({ visible: true }).count()).toBe(4);
+  await panels.nth(1).locator("summary").click();
+  const rows = (await panels.nth(1).locator("tbody td").allTextContents()).map((text) =>
+    text.split(" ").map(readNumber),
+  );
+  expect(rows).toHaveLength(1024);
+  const moved = places.flatMap((pixel) => [0, 1, 2].map((channel) => wanted[pixel * 3 + channel] ?? Number.NaN));
+  expect(widest(rows.flat(), moved)).toBeLessThan(0.0005 + 4e-6);
   await page.getByRole("button", { name: "Shuffle again" }).click();
   expect((await jsonOf<{ places: number[] }>(page, "set")).places).not.toEqual(places);
   await page.getByRole("radio", { name: "in order" }).check();
@@ -391,6 +401,7 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
     colours.map((_, pixel) => pixel).slice(0, 1024),
   );
   expect(await figure(page, "Convolution")).toMatch(/^0 /);
+  expect(await panels.filter({ visible: true }).count()).toBe(3);
 });
 
 describe("messages on a graph", () => {
