@@ -6,7 +6,6 @@ import { normal } from "../../src/model/random.js";
 import { exact, magnitude } from "../../src/ui/numbers.js";
 import { pacer, pause } from "../../src/ui/pieces.js";
 import { messageOf } from "./arrays.js";
-import { madeRow } from "./rows.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;
@@ -139,17 +138,28 @@ const plain: Runner["run"] = async (problem, signal) => {
   return { milliseconds: milliseconds + performance.now() - start, output };
 };
 
-/** Of all heads one after the other. */
+/** Nothing but the loops: what is raced keeps no scores, as a row of the map does, and divides outputs instead of weights. */
 function plainRow({ tokens, q, k, v }: Problem, row: number): Float64Array {
-  const first = row - (row % tokens);
-  const head = (data: Float32Array<ArrayBuffer>) => data.subarray(first * WIDTH, (first + tokens) * WIDTH);
-  const vectors = { width: WIDTH, q: head(q), k: head(k) };
-  const { weights } = madeRow({ queries: tokens, keys: tokens }, vectors, false, row - first);
-  const values = head(v);
+  const first = (row - (row % tokens)) * WIDTH;
+  const root = Math.sqrt(WIDTH);
+  const weights = new Float64Array(tokens);
+  let [most, total] = [Number.NEGATIVE_INFINITY, 0];
+  for (let key = 0; key < tokens; key++) {
+    let sum = 0;
+    for (let part = 0; part < WIDTH; part++) sum += (q[row * WIDTH + part] ?? 0) * (k[first + key * WIDTH + part] ?? 0);
+    const score = sum / root;
+    weights[key] = score;
+    if (score > most) most = score;
+  }
+  for (let key = 0; key < tokens; key++) {
+    const power = Math.exp((weights[key] ?? 0) - most);
+    weights[key] = power;
+    total += power;
+  }
   return new Float64Array(WIDTH).map((_, part) => {
     let sum = 0;
-    for (let key = 0; key < tokens; key++) sum += (weights[key] ?? 0) * (values[key * WIDTH + part] ?? 0);
-    return sum;
+    for (let key = 0; key < tokens; key++) sum += (weights[key] ?? 0) * (v[first + key * WIDTH + part] ?? 0);
+    return sum / total;
   });
 }
 
