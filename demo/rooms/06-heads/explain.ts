@@ -67,7 +67,7 @@ function explainLayer(layers: Layers, kind: LayerKind, col: number): Explanation
   const keys = PROPERTIES.slice(0, KEY_WIDTH);
   const result = numbers[col] ?? Number.NaN;
   const [query, weights] = [rowMatrix(row.query), rowMatrix(row.weights)];
-  const told: Readonly<Record<string, Pick<Explanation, "sentence" | "terms">>> = {
+  const told: Readonly<Record<string, Pick<Explanation, "sentence" | "terms" | "last">>> = {
     Q: {
       sentence: "The vector of “it”, with what came before added, times a column of WQ.",
       ...products(PROPERTIES, along(x, IT), down(HEADS[head], col), ["", "x", "WQ"]),
@@ -81,6 +81,6 @@ function explainLayer(layers: Layers, kind: LayerKind, col: number): Explanation
       ...products(layers.words, along(weights, 0), down(valuesOf(x), col), ["", "weight", "v"]),
     },
   };
-  const halved = title === "S" ? { last: `sum / √4 = ${exact(result)}` } : {};
+  const halved = title === "S" ? { last: `${told[title]?.last}; / √4 = ${exact(result)}` } : {};
   return { subject, sentence: "", ...told[title], ...halved, result, lights: [] };
 }
