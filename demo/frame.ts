@@ -12,7 +12,7 @@ const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
 
 /** The rooms, in the order of a first visit: by their files, their names and what one does there. */
 const ROOMS: Readonly<Record<string, readonly [name: string, about: string]>> = {
-  "matrix-walk": ["Matrix walk", "From words to what each has heard, every number taken apart."],
+  "matrix-walk": ["Matrix walk", "From words to each word’s output, every number taken apart."],
   dictionary: [
     "Soft dictionary",
     "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",

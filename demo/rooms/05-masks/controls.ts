@@ -90,6 +90,11 @@ export function controls(store: MaskStore, chosen: () => void) {
       }),
     ],
     more: [
+      h(
+        "p",
+        { class: "small-label" },
+        "A pair stays visible only if every rule allows it. A prefix opens what causal and window close.",
+      ),
       causal.element,
       ...sizes.map(({ element }) => element),
       scores.element,

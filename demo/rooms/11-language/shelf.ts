@@ -24,7 +24,7 @@ export function shelfPicture(engine: Engine) {
     title: "The KV cache is a shelf",
     body: [
       tableFrame("Keys and values on the shelf", h("table", { class: "shelf" }, h("thead", {}, head), rows)),
-      h("table", { class: "plain-table" }, heads("", "computes", "keeps", "takes"), costs),
+      h("table", { class: "plain-table" }, heads("", "computes", "keeps", "takes (median)"), costs),
     ],
     data: () => ({ bytes: BYTES, taken }),
   });
