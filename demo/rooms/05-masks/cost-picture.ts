@@ -6,7 +6,7 @@ import { LongWork } from "../../src/ui/long-work.js";
 import { bytes, percent, whole } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { counted, heads, line } from "../../src/ui/table.js";
+import { fact, heads, line } from "../../src/ui/table.js";
 import { billions, gridCost, HEADS, scaledCost, WIDTH } from "./cost.js";
 import { type Laps, RACE_HEADS, race } from "./race.js";
 import type { MaskScene } from "./scene.js";
@@ -79,8 +79,8 @@ export class CostPicture {
       h(
         "dl",
         { class: "figures" },
-        counted("All scores at once", bytes(scaled.materialised)),
-        counted("Tile by tile", bytes(scaled.streamed), "a maximum and a sum for each row"),
+        fact("All scores at once", bytes(scaled.materialised)),
+        fact("Tile by tile", bytes(scaled.streamed), "a maximum and a sum for each row"),
       ),
     );
     if (!this.#work.isRunning) this.#say(tokens);

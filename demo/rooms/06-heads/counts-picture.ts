@@ -4,7 +4,7 @@ import { button, h, indexed, svg } from "../../src/ui/dom.js";
 import { bytes, whole } from "../../src/ui/numbers.js";
 import { legend, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { counted, heads, line, tableFrame } from "../../src/ui/table.js";
+import { fact, heads, line, tableFrame } from "../../src/ui/table.js";
 import { type Count, cachePerToken, countsOf, modelWidth, perLayer } from "./counts.js";
 import { divisors, GPT3, type HeadsState, type HeadsStore } from "./state.js";
 
@@ -67,10 +67,10 @@ export function countsPicture(store: HeadsStore) {
     rows.replaceChildren(...countsOf(state).map(lineOf), line("one layer", ["", whole(total)], "own"));
     const cache = cachePerToken(state);
     figures.replaceChildren(
-      counted("Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`),
-      counted(`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
-      counted("One head, its output weights included", whole(Math.round(total / queryHeads)), "parameters"),
-      counted("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`),
+      fact("Width of the model", whole(modelWidth(state)), `${queryHeads} × ${headWidth}`),
+      fact(`In ${layers} layers`, `${((total * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
+      fact("One head, its output weights included", whole(Math.round(total / queryHeads)), "parameters"),
+      fact("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`),
     );
   };
   return { element, show };

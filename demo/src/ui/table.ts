@@ -19,17 +19,12 @@ export function tableFrame(label: string, table: HTMLElement): HTMLElement {
   return h("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": label }, table);
 }
 
-/** A figure in a list of them: its name above, a note beside it. */
-export function counted(name: string, value: string, note = ""): HTMLElement {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note)));
-}
-
 /** The numbers behind a picture. */
 export function behind(table: HTMLElement, label = "As a table"): HTMLDetailsElement {
   return h("details", { class: "as-table" }, h("summary", {}, label), h("div", {}, table));
 }
 
-/** One of a list of figures. */
+/** A figure in a list of them: its name above, a note beside it. */
 export function fact(name: string, value: string, note = "", ...more: readonly HTMLElement[]): HTMLElement {
   return h("div", {}, h("dt", {}, name), h("dd", {}, value, " ", h("small", {}, note), ...more));
 }
