@@ -38,7 +38,7 @@ const TOKEN = /\s*(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[a-z]+|\|\||&&|==|!=|<=|>
 export const MOST_CHARACTERS = 200;
 
 /** What to tell whoever typed it. */
-export class FormulaError extends Error {}
+class FormulaError extends Error {}
 
 /** Throws a FormulaError, or the HeedError of an operator that is given what it does not take. */
 export function readFormula(text: string): Expr {

@@ -9,7 +9,7 @@ import type { ScoreState, TypedName } from "./state.js";
 
 export type Typed = Readonly<Record<TypedName, Matrix>>;
 
-export interface Parameters {
+interface Parameters {
   readonly w: Tensor;
   readonly wq: Tensor;
   readonly wk: Tensor;

@@ -10,7 +10,7 @@ import { STEPS, type Step, WIDTH } from "./state.js";
 const TONES = ["query", "value", "share", "soft"] as const;
 /** Pixels. */
 const [LABEL, TOP, ROW, LOW_ROW, WIDEST, THREADS] = [62, 22, 32, 14, 44, 50];
-export const HEIGHT = TOP + 11 * ROW + 6;
+const HEIGHT = TOP + 11 * ROW + 6;
 /** A smaller weight has no figure. */
 const SAID = 0.1;
 /** A word among eleven that nothing sets apart has a smaller one. */

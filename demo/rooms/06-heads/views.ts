@@ -13,7 +13,7 @@ const OF_HEADS = ["Wq", "Wk", "Wv", "Q", "K", "V", "A", "O"] as const;
 const OF_LAYERS = ["A0", "Q1", "S1", "A1", "O1", "Q2", "S2", "A2"] as const;
 const KINDS = ["X", ...OF_HEADS, "Wo", "Y", ...OF_LAYERS] as const;
 export type LayerKind = (typeof OF_LAYERS)[number];
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 export interface Spot {
   readonly kind: Kind;

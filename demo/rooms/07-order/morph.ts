@@ -9,7 +9,7 @@ import { FEATURES, WIDTH } from "./vectors.js";
 
 const [FOOT, DEEP, HALF] = [LINE + TALL, 84, 26];
 const MIDDLE = FOOT + DEEP + HALF + 16;
-export const HEIGHT = MIDDLE + HALF + 44;
+const HEIGHT = MIDDLE + HALF + 44;
 const DOTTED = { class: "tone-soft board-arc", "stroke-dasharray": "2 4" };
 const GHOSTS = [0.35, 0.7];
 

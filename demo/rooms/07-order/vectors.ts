@@ -38,7 +38,7 @@ function componentOf(word: string, col: number): number {
 }
 
 /** The mean of sin(wave * code) over the letters. */
-export function fromLetters(word: string, wave: number): number {
+function fromLetters(word: string, wave: number): number {
   const letters = Array.from(word.toLowerCase(), (letter) => letter.codePointAt(0) ?? 0);
   const sum = letters.reduce((total, code) => total + Math.sin(wave * code), 0);
   return Math.round((100 * sum) / Math.max(1, letters.length)) / 100;

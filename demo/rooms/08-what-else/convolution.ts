@@ -3,7 +3,7 @@
 import type { Matrix } from "../../src/model/matrix.js";
 import type { WhatElseState } from "./state.js";
 
-export interface Shift {
+interface Shift {
   readonly x: number;
   readonly y: number;
 }

@@ -13,7 +13,7 @@ import type { Teller } from "../../src/ui/teller.js";
 import type { WhatElseState, WhatElseStore } from "./state.js";
 
 /** What an exhibit is made of. A scene has the kernel's numbers in it once they are there. */
-export interface Parts<Scene extends { readonly state: WhatElseState }, Name extends string> {
+interface Parts<Scene extends { readonly state: WhatElseState }, Name extends string> {
   readonly picture: Omit<PictureParts, "data">;
   readonly figures?: (scene: Scene) => readonly HTMLElement[];
   readonly data: (scene: Scene) => unknown;

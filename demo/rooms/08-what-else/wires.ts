@@ -6,7 +6,7 @@ import { ABOVE, BELOW, CHOSEN, circle } from "./shapes.js";
 
 export const WIRE_STEPS = ["A dense layer", "Through its heads", "Attention’s own wires"] as const;
 
-export interface Wired {
+interface Wired {
   /** A row each. */
   readonly inputs: Matrix;
   readonly dense: Matrix;

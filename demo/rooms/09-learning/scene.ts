@@ -5,7 +5,7 @@ import { softmax } from "../../src/model/softmax.js";
 import type { LearningState } from "./state.js";
 
 /** What the loss depends on. Biases are added to scores, so that the gradient in a bias is that in its score. */
-export interface Inputs {
+interface Inputs {
   readonly q: Matrix;
   readonly k: Matrix;
   readonly v: Matrix;

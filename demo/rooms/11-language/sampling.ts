@@ -3,7 +3,7 @@
 import { type Candidate, candidates } from "../../src/language/words.js";
 import type { LanguageState } from "./state.js";
 
-export type Sampling = Pick<LanguageState, "temperature" | "topK" | "topP">;
+type Sampling = Pick<LanguageState, "temperature" | "topK" | "topP">;
 
 export interface Choosable extends Candidate {
   /** May be drawn. */

@@ -47,7 +47,7 @@ export interface LanguageScene {
 }
 
 export const SCALE = 1 / Math.sqrt(HEAD_DIM);
-export const BLANK = "___";
+const BLANK = "___";
 
 export function sceneOf(state: LanguageState, readings: Readings): LanguageScene {
   const words = shownWords(state);

@@ -15,7 +15,7 @@ const [STREAM_WIDTH, WEIGHT_WIDTH] = [9, 8];
 const [LEAST, LEAST_OF_OTHERS] = [0.04, 0.25];
 const SAID = 3;
 
-export interface Touch {
+interface Touch {
   readonly hide: (at: number) => void;
   /** A head, counted through all layers, is switched off or on. */
   readonly toggle: (head: number) => void;

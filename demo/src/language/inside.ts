@@ -19,7 +19,7 @@ const POSITIONS = 16;
 type Numbers = ArrayLike<number>;
 
 /** The lengths of vectors: what each word's stream gets, and the stream after that. */
-export interface Added {
+interface Added {
   readonly added: readonly number[];
   readonly stream: readonly number[];
 }

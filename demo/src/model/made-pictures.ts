@@ -1,7 +1,7 @@
 // Pictures that are computed, on a square of 32 by 32, at any point of it.
 
 /** Red, green and blue from 0 to 1. */
-export type Colour = readonly [number, number, number];
+type Colour = readonly [number, number, number];
 
 /** A house on a meadow under a sun. */
 export function houseAt(x: number, y: number): Colour {

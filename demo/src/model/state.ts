@@ -14,7 +14,7 @@ export type StepName = (typeof STEPS)[number];
 const LONGEST_TEXT = 400;
 const LARGEST_SCALE = 8;
 
-export const MOST_HEADS = 4;
+const MOST_HEADS = 4;
 
 /** How each choice stands in the address, and what it is at first. */
 const FIELDS = {

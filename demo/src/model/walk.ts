@@ -8,7 +8,7 @@ import { isNameless, labelsOf, type State } from "./state.js";
 import { FEATURES } from "./vocabulary.js";
 
 /** Why a key is out of a query's sight. */
-export type Hidden = "later" | "padding";
+type Hidden = "later" | "padding";
 
 export interface HeadWalk {
   readonly q: Matrix;

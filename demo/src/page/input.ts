@@ -118,7 +118,7 @@ function write(matrix: Matrix): string {
 }
 
 /** Rows of equal length, cut to what the page can show; null for none. */
-export function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix | null {
+function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix | null {
   if (rows === null || rows.length === 0) return null;
   const cols = Math.min(MOST_WIDTH, Math.max(...rows.map((row) => row.length)));
   const kept = rows.slice(0, MOST_TOKENS);

@@ -4,7 +4,7 @@ import { fill, identity } from "../model/matrix.js";
 import { INITIAL, type State } from "../model/state.js";
 import { cutIntoWords } from "../model/tokens.js";
 
-export interface Preset {
+interface Preset {
   readonly name: string;
   readonly state: State;
 }

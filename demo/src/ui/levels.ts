@@ -1,6 +1,6 @@
 // Where a field of numbers on a grid is at least so large, as a path: marching squares.
 
-export interface Field {
+interface Field {
   /** Row by row. */
   readonly data: ArrayLike<number>;
   readonly columns: number;

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-export interface Work {
+interface Work {
   readonly name: string;
   readonly look?: "button" | "button primary" | "link";
   /** Resolves with what is to be said when it is done; throws when the signal is aborted. */

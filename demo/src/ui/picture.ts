@@ -61,7 +61,7 @@ export function legend(tones: Readonly<Record<string, string>>): HTMLElement {
 }
 
 /** What works a picture, as it stands below it. */
-export function below({ controls = [], more = [], numbers }: Controls): HTMLElement[] {
+function below({ controls = [], more = [], numbers }: Controls): HTMLElement[] {
   const row = (some: readonly HTMLElement[]): HTMLElement => h("div", { class: "controls-options" }, ...some);
   return [
     ...(controls.length > 0 ? [row(controls)] : []),
