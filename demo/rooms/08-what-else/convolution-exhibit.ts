@@ -3,7 +3,7 @@
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
 import { type Matrix, singleRows, withBlock } from "../../src/model/matrix.js";
-import { agreement } from "../../src/page/furnish.js";
+import { agreed } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
@@ -139,8 +139,7 @@ function read(scene: ConvolutionScene, [answer]: readonly Answer[]): readonly [C
   const found = Float32Array.from(answer?.output.data ?? []);
   const pixels = pixelsOf(scene);
   const own = scene.readings.flatMap((reading) => pixels.map((pixel) => reading[pixel] ?? Number.NaN));
-  const said = `All ${scene.shifts.length} heads come from the kernel at ${pixels.length} pixels; it and the page ${agreement(widest(own, found))}.`;
-  return [{ ...scene, found }, said];
+  return [{ ...scene, found }, agreed(`All ${scene.shifts.length} heads`, widest(own, found))];
 }
 
 /** `chosen`: the weight of the head in the light. */

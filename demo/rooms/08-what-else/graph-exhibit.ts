@@ -2,7 +2,7 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, rowsOf, stack, unstack, widestGap, withBlock } from "../../src/model/matrix.js";
-import { agreement } from "../../src/page/furnish.js";
+import { agreed } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
@@ -136,8 +136,7 @@ function read(scene: GraphScene, [answer]: readonly Answer[]): readonly [GraphSc
   const weights = unstack(NODES, NODES, answer?.weights.data ?? []);
   const after = scene.state.rounds === 0 ? scene.after : unstack(NODES, 1, answer?.output.data ?? []);
   const apart = Math.max(widestGap(weights, scene.made.weights), widestGap(after, scene.made.after));
-  const said = `Weights and the last round come from the kernel. It and messages passed by hand ${agreement(apart)}.`;
-  return [{ ...scene, weights, after, isAnswered: true }, said];
+  return [{ ...scene, weights, after, isAnswered: true }, agreed("Weights and the last round", apart)];
 }
 
 function explain(scene: GraphScene, { name, row, col }: NamedSpot<MatrixName>): Explanation {

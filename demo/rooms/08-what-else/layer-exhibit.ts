@@ -17,7 +17,7 @@ import {
   withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
-import { agreement } from "../../src/page/furnish.js";
+import { agreed } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { button } from "../../src/ui/dom.js";
@@ -137,7 +137,7 @@ export function layerExhibit(host: Host): Exhibit {
     read: (scene, [heads, own, written]) => {
       const [found, apart] = compared(scene, heads, own);
       const gap = Math.max(apart, fast.read(written));
-      return [found, `Weights and fast weights come from the kernel. It and the arithmetic by hand ${agreement(gap)}.`];
+      return [found, agreed("Weights and fast weights", gap)];
     },
     first: () => ({ name: step()?.output ?? "Y", row: 0, col: 0 }),
     explain,

@@ -2,7 +2,7 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { uniform } from "../../src/model/random.js";
-import { agreement } from "../../src/page/furnish.js";
+import { agreed } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
 import { heedProgram, single, torchProgram } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
@@ -144,8 +144,7 @@ function viewsOf({ state, places, shuffled, back, convolved, convolvedBack }: Sc
 function read(scene: Scene, [plain, mixed]: readonly Answer[]): readonly [Scene, string] {
   const [own, back] = [plain?.output.data ?? [], putBack(mixed?.output.data ?? [], scene.places)];
   const apart = Math.max(widest(scene.plain, own), widest(scene.back, back));
-  const said = `Both outputs come from the kernel. It and the arithmetic by hand ${agreement(apart)}.`;
-  return [{ ...scene, plain: own, back, isAnswered: true }, said];
+  return [{ ...scene, plain: own, back, isAnswered: true }, agreed("Both outputs", apart)];
 }
 
 /** What one pixel becomes, from the pixels that count most. */

@@ -129,7 +129,7 @@ export function translationRoom(
     training.show();
     teller.tell();
     say(said());
-    agreement.textContent = agreed("Attention weights shown first", answer?.difference);
+    agreement.textContent = agreed("The attention weights of the date shown first", answer?.difference);
   }
 
   function viewOf(name: Network | "own" | "learnt"): MatrixView {
