@@ -22,6 +22,7 @@ const node = (path, args) => run(process.execPath, [join(root, "node_modules", p
 
 /** @type {Record<string, () => unknown>} */
 const CHECKS = {
+  "lint C++": () => checkCppLint(toolchain),
   "format and lint TypeScript": () => node("@biomejs/biome/bin/biome", ["check", "--error-on-warnings"]),
   "types of the package": () => node("typescript/bin/tsc", ["-p", "tsconfig.json"]),
   "types of the tests": () => node("typescript/bin/tsc", ["-p", "tests/tsconfig.json"]),
@@ -34,7 +35,6 @@ const CHECKS = {
   "package manifest": () => node("publint/src/cli.js", ["--strict"]),
   "package types": () => node("@arethetypeswrong/cli/dist/index.js", ["--pack", ".", "--profile", "esm-only"]),
   "format C++": () => checkCppFormat(toolchain),
-  "lint C++": () => checkCppLint(toolchain),
 };
 
 const failures = await sideBySide(

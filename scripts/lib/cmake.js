@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../make/root.js";
 import { OF_EMSCRIPTEN } from "../toolchain/compile-cache.js";
+import { withLock } from "../toolchain/lock.js";
 import { run } from "./steps.js";
 
 /** @typedef {import("../toolchain/find.js").Toolchain<"wasm" | "native">} Tools */
@@ -12,8 +13,14 @@ import { run } from "./steps.js";
  * @param {Partial<Tools> & Pick<Tools, "cmake" | "env" | "additions">} toolchain
  * @param {string} preset
  * @param {readonly string[]} targets none: only configure
+ * @returns {Promise<void>}
  */
-export async function buildPreset(toolchain, preset, targets) {
+export function buildPreset(toolchain, preset, targets) {
+  return withLock(join(root, "build", `${preset}.lock`), () => buildAlone(toolchain, preset, targets));
+}
+
+/** @type {typeof buildPreset} */
+async function buildAlone(toolchain, preset, targets) {
   const env = preset.startsWith("wasm") ? { ...toolchain.env, ...OF_EMSCRIPTEN } : toolchain.env;
   const options = { cwd: root, env };
   const folder = join(root, "build", preset);

@@ -25,7 +25,8 @@ const PARTS = {
 };
 
 /**
- * The presets and projects that the arguments of a command line name: parts (none: all of them) and a depth (none: short).
+ * The presets and projects that the arguments of a command line name: parts (none: all of them) and a depth. Without a depth it is the
+ * short run of all parts, and a named part whole.
  * @param {readonly string[]} args
  * @returns {{ presets: string[], benches: string[], projects: string[], unknown: string[] }}
  */
@@ -33,7 +34,8 @@ export function runsOf(args) {
   const depths = args.filter((word) => word in DEPTHS);
   const named = args.filter((word) => !(word in DEPTHS));
   const parts = named.length === 0 ? Object.keys(PARTS) : named.filter((word) => word in PARTS);
-  const runs = parts.flatMap((part) => (DEPTHS[depths[0] ?? "short"] ?? []).map((depth) => PARTS[part]?.[depth] ?? {}));
+  const asked = DEPTHS[depths[0] ?? (named.length === 0 ? "short" : "full")] ?? [];
+  const runs = parts.flatMap((part) => asked.map((depth) => PARTS[part]?.[depth] ?? {}));
   return {
     presets: runs.flatMap(({ cpp = [] }) => cpp),
     benches: runs.flatMap(({ bench = [] }) => bench),
