@@ -306,7 +306,7 @@ describe("slices on the calling thread", () => {
     const cut = operation.cut(problem, 0);
     const work = operation.work(problem);
     const most = name.startsWith("a token") ? MOST_READ : 1.3 * GRAIN.most;
-    const slices = slicesOf(cut, work * (cut.waits ?? 1), GRAIN);
+    const slices = slicesOf(cut, work * (cut.memoryBound ?? 1), GRAIN);
     for (const slice of slices) {
       const share = slice.reduce(
         (part, { begin, end }, axis) => (part * (end - begin)) / (cut.axes[axis]?.count ?? 0),
@@ -320,9 +320,9 @@ describe("slices on the calling thread", () => {
 test("products of the backward pass are sent to workers, and short ones are not", () => {
   const cut = (depth: number, workers: number) =>
     PRODUCT.cut({ left: rows(depth, 64), isTransposed: true, right: rows(depth, 64), addend: null }, workers);
-  expect(cut(64, 2).waits).toBeUndefined();
-  expect(cut(64, 0).waits).toBe(1);
-  expect(cut(1, 2).waits).toBeGreaterThan(1);
+  expect(cut(64, 2).memoryBound).toBeUndefined();
+  expect(cut(64, 0).memoryBound).toBe(1);
+  expect(cut(1, 2).memoryBound).toBeGreaterThan(1);
 });
 
 test("each of several workers keeps its part of a product's weights, whatever the number of rows", async () => {

@@ -1,8 +1,10 @@
 // How a call may be cut into slices, as data: the axes, and what a slice has of each operand. This file imports nothing.
 
 /**
- * A view that a slice narrows: its word in the call, which of its axes, how many numbers along that axis belong to one of the axis
- * that is cut, and where on the latter they begin, in such numbers (0 where absent).
+ * A view that is narrower in a slice than in the whole call. `word` is where the view stands in the packed call, `axis`
+ * which of its four axes is narrowed. Each step along the axis that is cut is `per` steps along this one, of which the
+ * view lacks the `first` (0 where absent). So a slice [begin, end) has [begin * per - first, end * per - first) of the
+ * view, as far as the view goes.
  */
 export type NarrowedView = readonly [word: number, axis: number, per: number, first?: number];
 
@@ -30,8 +32,11 @@ export interface CutAxis {
 /** The slices of a call give its bits together. */
 export interface Cut {
   readonly axes: readonly CutAxis[];
-  /** How many times as long as its multiplications it takes, because it waits for memory. It is not worth sending to another memory. */
-  readonly waits?: number;
+  /**
+   * Given where a call is memory-bound: how many times as long as its multiplications it takes. It is not worth sending
+   * to another memory.
+   */
+  readonly memoryBound?: number;
   /** Completes the call of a slice. */
   readonly finish?: (slice: Int32Array, whole: Int32Array) => void;
 }

@@ -4,7 +4,7 @@ import type { Operand, Operation, Resident } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
 import { AFFINE_CALL, OPERATION, PACK_CALL, PANEL } from "../backends/wasm/generated/operation-calls.js";
 import { type PointwiseRule, packRule, panelsOfRule, rowsOfRule } from "./pointwise.js";
-import { COLUMNS, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, WAITS, wholeOf } from "./rows.js";
+import { COLUMNS, MEMORY_BOUND, operandOf, POINTWISE_COST, ROWS, type Rows, rowsView, wholeOf } from "./rows.js";
 
 /** Rows that C++ multiplies before the weights pass again. */
 const BLOCK_ROWS = 96;
@@ -43,7 +43,7 @@ export const PACK: Operation<Operand> = {
       ],
     };
     // The panels of several matrices do not lie together.
-    return { axes: [count > 1 ? matrices : panels], waits: WAITS };
+    return { axes: [count > 1 ? matrices : panels], memoryBound: MEMORY_BOUND };
   },
 };
 
@@ -75,6 +75,6 @@ export const AFFINE: Operation<AffineProblem> = {
       views: [...panels.views, [AFFINE_CALL.weights, COLUMNS, PANEL * input.length]],
     };
     if (workers > 0) return { axes: [{ ...byPanel, parts: workers }, byRow] };
-    return { axes: [byRow, byPanel], waits: Math.max(1, FEW_ROWS / input.count) };
+    return { axes: [byRow, byPanel], memoryBound: Math.max(1, FEW_ROWS / input.count) };
   },
 };

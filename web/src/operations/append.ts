@@ -2,7 +2,7 @@
 
 import type { Operand, Operation, Resident } from "../backends/backend.js";
 import { APPEND_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
-import { POINTWISE_COST, WAITS, wholeOf } from "./rows.js";
+import { MEMORY_BOUND, POINTWISE_COST, wholeOf } from "./rows.js";
 
 /** K, or V, of one head in a page: bytes from the start of the head, numbers of a row, and bytes from there to its scales. */
 export interface PagePart {
@@ -82,7 +82,7 @@ export function appendTo(pages: number): Operation<AppendProblem> {
         },
       ],
       // This also keeps it from workers with memories of their own, where the pages are not.
-      waits: WAITS,
+      memoryBound: MEMORY_BOUND,
     }),
   };
 }

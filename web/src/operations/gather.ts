@@ -2,7 +2,7 @@
 
 import type { Operation } from "../backends/backend.js";
 import { GATHER_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
-import { byRow, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "./rows.js";
+import { byRow, MEMORY_BOUND, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
 
 export interface GatherProblem {
   readonly table: Rows;
@@ -23,6 +23,6 @@ export const GATHER: Operation<GatherProblem> = {
     axes: [
       { ...byRow(indices.length, [GATHER_CALL.output]), starts: [[GATHER_CALL.indices, indices.BYTES_PER_ELEMENT]] },
     ],
-    waits: WAITS * POINTWISE_COST,
+    memoryBound: MEMORY_BOUND * POINTWISE_COST,
   }),
 };

@@ -2,7 +2,7 @@
 
 import type { Operation } from "../backends/backend.js";
 import { NORM_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
-import { byRow, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "./rows.js";
+import { byRow, MEMORY_BOUND, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
 
 export interface NormProblem {
   readonly input: Rows;
@@ -25,5 +25,5 @@ export const NORM: Operation<NormProblem> = {
     builder.output(NORM_CALL.output, rowsView(input.count, input.length), true);
   },
   work: ({ input }) => POINTWISE_COST * input.count * input.length,
-  cut: ({ input }) => ({ axes: [byRow(input.count, [NORM_CALL.input, NORM_CALL.output])], waits: WAITS }),
+  cut: ({ input }) => ({ axes: [byRow(input.count, [NORM_CALL.input, NORM_CALL.output])], memoryBound: MEMORY_BOUND }),
 };

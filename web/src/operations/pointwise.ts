@@ -3,7 +3,7 @@
 import type { CallBuilder, Operation } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
 import { ACTIVATION, OPERATION, PANEL, POINTWISE_CALL } from "../backends/wasm/generated/operation-calls.js";
-import { byRow, COLUMNS, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "./rows.js";
+import { byRow, COLUMNS, MEMORY_BOUND, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
 
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "silu" | "tanh" | "sigmoid";
 
@@ -35,7 +35,7 @@ export const POINTWISE: Operation<PointwiseProblem> = {
       rowsOfRule(input.count, [POINTWISE_CALL.input, POINTWISE_CALL.output], POINTWISE_CALL, rule),
       panelsOfRule(input.length, [POINTWISE_CALL.input, POINTWISE_CALL.output], POINTWISE_CALL),
     ],
-    waits: WAITS,
+    memoryBound: MEMORY_BOUND,
   }),
 };
 

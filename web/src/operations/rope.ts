@@ -29,8 +29,8 @@ export interface RopeProblem {
 /** The cost of a sine and a cosine, in multiplications. */
 const SINCOS_COST = 64;
 
-/** How many times as long as its multiplications it takes, because it waits for memory. */
-const WAITS = 8;
+/** How many times as long as its multiplications a memory-bound call takes: see Cut. */
+const MEMORY_BOUND = 8;
 
 /** Tokens of which C++ computes the angles from each other. */
 const TOKENS = 64;
@@ -76,7 +76,7 @@ export const ROPE: Operation<RopeProblem> = {
     };
     const byHead: CutAxis = { count: heads, views: both.map((word) => [word, 1, 1]) };
     // C++ finds the positions of a batch entry by the number of tokens.
-    return { axes: [byBatch, positionsByBatch ? byHead : byToken], waits: WAITS };
+    return { axes: [byBatch, positionsByBatch ? byHead : byToken], memoryBound: MEMORY_BOUND };
   },
 };
 

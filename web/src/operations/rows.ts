@@ -34,8 +34,8 @@ export function wholeOf(resident: Resident): Operand {
   return operandOf({ resident, count: 1, length: resident.elements });
 }
 
-/** How many times as long as its multiplications it takes, because it waits for memory. */
-export const WAITS = 4;
+/** How many times as long as its multiplications a memory-bound call takes: see Cut. */
+export const MEMORY_BOUND = 4;
 
 /** The axes of views of rows. */
 export const ROWS = 2;

@@ -61,7 +61,7 @@ export class SlicedRunner extends LocalRunner {
 
   async run(job: Job, multiplications: number): Promise<Finished> {
     const cut = job.cut?.(0) ?? attentionCut(job.call, multiplications, this.#grain.most);
-    const slices = slicesOf(cut, multiplications * (cut.waits ?? 1), this.#grain);
+    const slices = slicesOf(cut, multiplications * (cut.memoryBound ?? 1), this.#grain);
     const block = this.kernels.write(job);
     this.#running.add(job);
     try {

@@ -112,7 +112,7 @@ export class PrivateRunner implements Runner {
   async run(job: Job, multiplications: number): Promise<Finished> {
     const grain = this.#overrides.grain ?? this.#grain();
     const cut = job.cut?.(this.threads) ?? attentionCut(job.call, multiplications, grain.most);
-    if (cut.waits) return this.#local.run(job, multiplications);
+    if (cut.memoryBound) return this.#local.run(job, multiplications);
     const slices = slicesOf(cut, multiplications, grain);
     // Taken for each answer anew: the memory may have grown.
     const residentOf = (part: OutputPart): Float32Array | undefined => {

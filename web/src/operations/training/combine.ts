@@ -2,7 +2,7 @@
 
 import type { Operation } from "../../backends/backend.js";
 import { COMBINE_CALL, OPERATION, SQUARE_SUM_CALL } from "../../backends/wasm/generated/operation-calls.js";
-import { operandIf, operandOf, type Rows, rowsView, WAITS } from "../rows.js";
+import { MEMORY_BOUND, operandIf, operandOf, type Rows, rowsView } from "../rows.js";
 import { byPart } from "./vectors.js";
 
 /** Each is one row. */
@@ -40,5 +40,5 @@ export const SQUARE_SUM: Operation<{ readonly rows: Rows }> = {
     builder.output(SQUARE_SUM_CALL.output, rowsView(1, 1), true);
   },
   work: ({ rows }) => rows.length,
-  cut: () => ({ axes: [], waits: WAITS }),
+  cut: () => ({ axes: [], memoryBound: MEMORY_BOUND }),
 };

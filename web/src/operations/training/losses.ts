@@ -7,7 +7,7 @@ import {
   ELEMENT_LOSS_CALL,
   OPERATION,
 } from "../../backends/wasm/generated/operation-calls.js";
-import { operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "../rows.js";
+import { MEMORY_BOUND, operandOf, POINTWISE_COST, type Rows, rowsView } from "../rows.js";
 
 export interface CrossEntropyProblem {
   readonly logits: Rows;
@@ -34,7 +34,7 @@ export const CROSS_ENTROPY: Operation<CrossEntropyProblem> = {
   },
   work: ({ logits }) => 2 * POINTWISE_COST * logits.count * logits.length,
   // The loss is a sum over all rows.
-  cut: () => ({ axes: [], waits: WAITS }),
+  cut: () => ({ axes: [], memoryBound: MEMORY_BOUND }),
 };
 
 export interface ElementLossProblem {
@@ -58,5 +58,5 @@ export const ELEMENT_LOSSES: Operation<ElementLossProblem> = {
     builder.output(ELEMENT_LOSS_CALL.gradient, rowsView(1, predictions.length), true);
   },
   work: ({ predictions }) => 2 * POINTWISE_COST * predictions.length,
-  cut: () => ({ axes: [], waits: WAITS }),
+  cut: () => ({ axes: [], memoryBound: MEMORY_BOUND }),
 };

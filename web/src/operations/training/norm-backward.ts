@@ -2,7 +2,7 @@
 
 import type { Operation } from "../../backends/backend.js";
 import { NORM_BACKWARD_CALL, OPERATION } from "../../backends/wasm/generated/operation-calls.js";
-import { operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "../rows.js";
+import { MEMORY_BOUND, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "../rows.js";
 
 export interface NormBackwardProblem {
   readonly input: Rows;
@@ -32,5 +32,5 @@ export const NORM_BACKWARD: Operation<NormBackwardProblem> = {
   },
   work: ({ input }) => 2 * POINTWISE_COST * input.count * input.length,
   // The sums over rows are whole.
-  cut: () => ({ axes: [], waits: WAITS }),
+  cut: () => ({ axes: [], memoryBound: MEMORY_BOUND }),
 };

@@ -3,7 +3,7 @@
 import type { Operation } from "../../backends/backend.js";
 import { ACTIVATION, OPERATION, POINTWISE_BACKWARD_CALL } from "../../backends/wasm/generated/operation-calls.js";
 import type { Activation } from "../pointwise.js";
-import { byRow, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView, WAITS } from "../rows.js";
+import { byRow, MEMORY_BOUND, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "../rows.js";
 
 export interface PointwiseBackwardProblem {
   /** Of the target. All have its shape. */
@@ -34,7 +34,7 @@ export const POINTWISE_BACKWARD: Operation<PointwiseBackwardProblem> = {
     const ofFactor = factor === null ? [] : [CALL.factor, CALL.factorGradient];
     return {
       axes: [byRow(source.count, [CALL.gradient, CALL.source, CALL.sourceGradient, ...ofFactor])],
-      waits: WAITS,
+      memoryBound: MEMORY_BOUND,
     };
   },
 };

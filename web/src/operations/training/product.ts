@@ -3,7 +3,7 @@
 import type { Operation } from "../../backends/backend.js";
 import type { CutAxis } from "../../backends/cut.js";
 import { OPERATION, PANEL, PRODUCT_CALL } from "../../backends/wasm/generated/operation-calls.js";
-import { COLUMNS, operandIf, operandOf, ROWS, type Rows, rowsView, WAITS } from "../rows.js";
+import { COLUMNS, MEMORY_BOUND, operandIf, operandOf, ROWS, type Rows, rowsView } from "../rows.js";
 
 export interface ProductProblem {
   /** [rows, depth] or, transposed, [depth, rows]. */
@@ -43,7 +43,7 @@ export const PRODUCT: Operation<ProductProblem> = {
       count: Math.ceil(right.length / PANEL),
       views: [PRODUCT_CALL.right, PRODUCT_CALL.addend, PRODUCT_CALL.output].map((word) => [word, COLUMNS, PANEL]),
     };
-    const waits = Math.max(1, WAITS / Math.min(left.count, left.length));
-    return { axes: [byRow, byPanel], ...((workers === 0 || waits > 1) && { waits }) };
+    const memoryBound = Math.max(1, MEMORY_BOUND / Math.min(left.count, left.length));
+    return { axes: [byRow, byPanel], ...((workers === 0 || memoryBound > 1) && { memoryBound }) };
   },
 };

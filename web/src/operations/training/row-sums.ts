@@ -2,7 +2,7 @@
 
 import type { Operation } from "../../backends/backend.js";
 import { OPERATION, PANEL, ROW_SUMS_CALL } from "../../backends/wasm/generated/operation-calls.js";
-import { COLUMNS, operandIf, operandOf, type Rows, rowsView, WAITS } from "../rows.js";
+import { COLUMNS, MEMORY_BOUND, operandIf, operandOf, type Rows, rowsView } from "../rows.js";
 
 export interface RowSumsProblem {
   readonly rows: Rows;
@@ -29,6 +29,6 @@ export const ROW_SUMS: Operation<RowSumsProblem> = {
         views: [ROW_SUMS_CALL.rows, ROW_SUMS_CALL.addend, ROW_SUMS_CALL.output].map((word) => [word, COLUMNS, PANEL]),
       },
     ],
-    waits: WAITS,
+    memoryBound: MEMORY_BOUND,
   }),
 };

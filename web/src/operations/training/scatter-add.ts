@@ -2,7 +2,7 @@
 
 import type { Operation } from "../../backends/backend.js";
 import { OPERATION, PANEL, SCATTER_ADD_CALL } from "../../backends/wasm/generated/operation-calls.js";
-import { COLUMNS, operandIf, operandOf, type Rows, rowsView, WAITS } from "../rows.js";
+import { COLUMNS, MEMORY_BOUND, operandIf, operandOf, type Rows, rowsView } from "../rows.js";
 
 export interface ScatterAddProblem {
   readonly rows: Rows;
@@ -34,6 +34,6 @@ export const SCATTER_ADD: Operation<ScatterAddProblem> = {
         views: [CALL.rows, CALL.addend, CALL.output].map((word) => [word, COLUMNS, PANEL]),
       },
     ],
-    waits: WAITS,
+    memoryBound: MEMORY_BOUND,
   }),
 };

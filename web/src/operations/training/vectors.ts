@@ -3,7 +3,7 @@
 import type { Resident } from "../../backends/backend.js";
 import type { Cut } from "../../backends/cut.js";
 import { PANEL } from "../../backends/wasm/generated/operation-calls.js";
-import { COLUMNS, type Rows, WAITS } from "../rows.js";
+import { COLUMNS, MEMORY_BOUND, type Rows } from "../rows.js";
 
 /** All numbers of a resident, as one row. */
 export function vectorOf(resident: Resident): Rows {
@@ -13,6 +13,6 @@ export function vectorOf(resident: Resident): Rows {
 export function byPart(length: number, words: readonly number[]): Cut {
   return {
     axes: [{ count: Math.ceil(length / PANEL), views: words.map((word) => [word, COLUMNS, PANEL]) }],
-    waits: WAITS,
+    memoryBound: MEMORY_BOUND,
   };
 }
