@@ -21,7 +21,7 @@ import {
 import { message, PAGE } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { compare } from "./numbers.js";
-import { readMatrix, readNumber, settled } from "./page.js";
+import { hashOf, readMatrix, readNumber, settled } from "./page.js";
 import { jsonOf } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
@@ -144,7 +144,7 @@ test("the front page's “Ask MiniLM” runs the model of the site's folder, or 
     .filter({ hasText: /^Done in .* 6 heads to look at below/ })
     .waitFor();
   expect(await page.locator("#model-text").inputValue()).toBe("the lowest");
-  expect(new URL(page.url()).hash).not.toContain("ask");
+  expect(await hashOf(page)).not.toContain("ask");
   expect(await page.evaluate(() => scrollY)).toBe(0);
   expect(await everyHead(page)).toHaveLength(6);
 });
@@ -190,7 +190,7 @@ test("BERT with its tokenizer: every weight is that of heed's layers, words stan
   expect(await page.locator(".readout-subject").textContent()).toContain("k1 [CLS]");
   expect(await page.locator('heed-matrix[data-name="A"] thead th').first().textContent()).toBe("[CLS]");
   // What is looked at stays the same in another visit, once the files are there again.
-  const again = await open(PAGE + new URL(page.url()).hash);
+  const again = await open(`${PAGE}${await hashOf(page)}`);
   await message(again).filter({ hasText: "Until you bring some" }).waitFor();
   await bring(again, "BERT: 2 layers × 3 heads", ...files);
   expect(await again.getByLabel("Text for BERT").inputValue()).toBe(text);
@@ -209,7 +209,7 @@ test("a text that does not fit is refused in words where it was given", async ()
   await run(page, "1 16", "Token 16 is beyond the 16 that this GPT-2 knows, 0 to 15.");
   await run(page, "one", "“one” is no number of a token");
   await run(page, " ", "There is nothing to read");
-  expect(page.url()).not.toContain("from=own");
+  expect(await hashOf(page)).not.toContain("from=own");
   const large = slowModel(2, 8, 8000);
   await bring(
     page,
@@ -235,7 +235,7 @@ test("a pass is stopped while it computes, and another begins", async () => {
     if (said !== null) watch.observe(said, { childList: true });
   });
   await run(page, "1 2 3 4 5 ".repeat(180), "Stopped.");
-  expect(page.url()).not.toContain("from=own");
+  expect(await hashOf(page)).not.toContain("from=own");
   await run(page, "1 2 3", "Done in");
 });
 
@@ -252,7 +252,7 @@ test.each([
   );
   await bring(page, "Now drop its config.json", file);
   expect(await page.locator(".brought select").count()).toBe(0);
-  expect(page.url()).not.toContain("from=own");
+  expect(await hashOf(page)).not.toContain("from=own");
 });
 
 test("parameters of no known model are refused, and said what would be taken", async () => {
@@ -275,7 +275,7 @@ test("queries alone wait for their keys, which may come later; negative weights 
   const npy = async (name: string, values: readonly number[]): Promise<NamedFile> =>
     fileOf(name, new Uint8Array(await writeNpy([2, 2], Float32Array.from(values)).arrayBuffer()));
   await bring(page, "“q” is taken for queries: bring the keys that go with them", await npy("q.npy", [1, 0, 0, 1]));
-  expect(page.url()).not.toContain("from=own");
+  expect(await hashOf(page)).not.toContain("from=own");
   await bring(page, "Taken: 1 layer, 1 head, 2 queries, 2 keys.", await npy("k.npy", [1, 0, 0, 1]));
   await bring(page, "Some are negative, −1.5 the least", await npy("weights.npy", [0.5, 0.5, 2.5, -1.5]));
   await bring(page, "Say which are q and k, or which one is the weights", await npy("things.npy", [1, 2, 3, 4]));

@@ -11,7 +11,7 @@ import { message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, settled } from "./page.js";
+import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, settled } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
@@ -106,26 +106,31 @@ describe("the example", () => {
     const page = await open(PAGE);
     await mapDrawn(page);
     const stage = page.locator(".map-stage");
-    const span = () => Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("span") ?? 0);
+    const span = async () => Number(new URLSearchParams((await hashOf(page)).slice(1)).get("span") ?? 0);
     await page.mouse.move(400, 500);
     await page.mouse.wheel(0, -400);
     // The page's wheel as long as the map was not chosen.
-    expect(span()).toBe(0);
+    expect(await span()).toBe(0);
     await page.evaluate(() => scrollTo(0, 0));
     await stage.click({ position: { x: 200, y: 300 } });
     await page.mouse.wheel(0, -700);
-    await expect.poll(() => span() > 0 && span() < 2000).toBe(true);
-    const wheeled = span();
+    await expect
+      .poll(async () => {
+        const now = await span();
+        return now > 0 && now < 2000;
+      })
+      .toBe(true);
+    const wheeled = await span();
     await page.keyboard.press("+");
-    expect(span()).toBeCloseTo(wheeled / 2, 0);
+    expect(await span()).toBeCloseTo(wheeled / 2, 0);
     await page.getByRole("button", { name: "Zoom out" }).click();
-    expect(span()).toBeCloseTo(wheeled, 0);
+    expect(await span()).toBeCloseTo(wheeled, 0);
     for (let press = 0; press < 9; press++) await stage.press("+");
-    expect(span()).toBe(8);
+    expect(await span()).toBe(8);
     await mapDrawn(page);
     const { tiles } = await jsonOf<MapJson>(page, "map");
     expect(tiles[0]?.cellsOfADot).toBe(1);
-    const again = await open(PAGE + new URL(page.url()).hash);
+    const again = await open(`${PAGE}${await hashOf(page)}`);
     await mapDrawn(again);
     const [one, other] = [(await jsonOf<MapJson>(again, "map")).window, (await jsonOf<MapJson>(page, "map")).window];
     expect([one.span, Math.abs(one.top - other.top) < 0.01, Math.abs(one.left - other.left) < 0.01]).toEqual([
@@ -134,7 +139,7 @@ describe("the example", () => {
       true,
     ]);
     await stage.press("0");
-    expect(span()).toBe(0);
+    expect(await span()).toBe(0);
   });
 
   test("two fingers that part zoom in about the one that rests", async () => {
@@ -166,7 +171,7 @@ describe("the example", () => {
     expect(window.span).toBeCloseTo(512, 0);
     expect(window.left + 0.25 * window.span).toBeCloseTo(1000 + 0.25 * 1024, 0);
     expect(window.top + 0.25 * window.span).toBeCloseTo(1000 + 0.25 * 1024, 0);
-    expect(page.url()).not.toContain("row=");
+    expect(await hashOf(page)).not.toContain("row=");
   });
 
   test("dragging moves what is looked at, and chooses nothing", async () => {
@@ -175,16 +180,16 @@ describe("the example", () => {
     await page.locator(".map-stage").scrollIntoViewIfNeeded();
     const box = await page.locator(".map-stage").boundingBox();
     if (box === null) throw new Error("no map");
-    const before = page.url();
+    const before = await hashOf(page);
     await page.mouse.move(box.x + 300, box.y + 300);
     await page.mouse.down();
     await page.mouse.move(box.x + 200, box.y + 250, { steps: 5 });
     await page.mouse.up();
-    expect(page.url()).not.toBe(before);
+    expect(await hashOf(page)).not.toBe(before);
     const { window } = await jsonOf<MapJson>(page, "map");
     expect(window.left).toBeCloseTo(1000 + (100 * 512) / box.width, 0);
     expect(window.top).toBeCloseTo(1000 + (50 * 512) / box.height, 0);
-    expect(page.url()).not.toContain("row=");
+    expect(await hashOf(page)).not.toContain("row=");
   });
 
   test("a dot that is chosen puts its largest cell in the light; arrows walk on", async () => {
@@ -312,7 +317,7 @@ describe("one's own arrays", () => {
     await kernelAnswered(page);
     await drop(page, name, bytes);
     await message(page).filter({ hasText: why }).waitFor();
-    expect(page.url()).not.toContain("from=own");
+    expect(await hashOf(page)).not.toContain("from=own");
     expect(await page.locator(".agreement").textContent()).toContain("from the kernel");
   });
 
@@ -421,7 +426,7 @@ describe("several layers, heads and queries", () => {
       }, query);
       await page.getByRole("button", { name: `Add query ${query + 1}` }).click();
       // The next look at the hash must find it there.
-      await expect.poll(() => page.url()).toMatch(new RegExp(`[#&]sum=[^&]*\\b${query}\\b`));
+      await expect.poll(() => hashOf(page)).toMatch(new RegExp(`[#&]sum=[^&]*\\b${query}\\b`));
     }
     const { queries, sum } = await jsonOf<{ queries: number[]; sum: number[] }>(page, "tokens");
     expect(queries).toEqual(asked);
@@ -487,7 +492,7 @@ describe("a picture", () => {
     });
     const asks = page.getByRole("application", { name: /^Query/ });
     await asks.press("ArrowDown");
-    expect(page.url()).toContain(`row=${19 * 32 + 8}`);
+    expect(await hashOf(page)).toContain(`row=${19 * 32 + 8}`);
   });
 
   test("can be one's own, and what is none is refused in words", async () => {
@@ -572,7 +577,7 @@ describe("this device", () => {
 
 test("8,192 tokens pan and zoom without a task over 50 ms", { timeout: TIME_FOR_TRIES }, async () => {
   const page = await open(`${PAGE}#N=8192&span=2048&top=3000&left=3000`);
-  const before = page.url();
+  const before = await hashOf(page);
   const prepare = async () => {
     await mapDrawn(page);
     await page.locator(".map-stage").focus();
@@ -612,7 +617,7 @@ test("8,192 tokens pan and zoom without a task over 50 ms", { timeout: TIME_FOR_
       await new Promise((done) => setTimeout(done, 300));
     });
   const { all, over } = await tasksOver(50, { page, prepare, act });
-  expect(page.url()).not.toBe(before);
+  expect(await hashOf(page)).not.toBe(before);
   expect(all).toBeGreaterThan(120);
   expect(over).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -221,7 +221,7 @@ describe("the numbers", () => {
     };
     const [x, weights] = [await readMatrix(page, "X-0"), await together("Wq")];
     await scrub(page, "heads", 1);
-    expect(page.url()).toContain("step=split");
+    expect(await hashOf(page)).toContain("step=split");
     compare(
       await together("Q"),
       x.flatMap((row) => row.map((_, col) => dot(row, column(weights, col)))),
@@ -268,7 +268,7 @@ describe("a word as a column", () => {
     expect(before.size).toBeGreaterThan(3);
     await chooseBy(page, "column");
     await kernelAnswered(page);
-    expect(page.url()).toContain("by=columns");
+    expect(await hashOf(page)).toContain("by=columns");
     expect(await shown(page)).toEqual(new Map([...before].map(([one, matrix]) => [one, turn(matrix)])));
   });
 
@@ -319,7 +319,7 @@ describe("counts", () => {
     const text = await page.locator('[data-picture="counts"]').innerText();
     expect(text).toContain("Multi-query attention: all 96 query heads");
     expect(text).toContain("49.2 kB");
-    expect(page.url()).toContain("G=1");
+    expect(await hashOf(page)).toContain("G=1");
   });
 });
 

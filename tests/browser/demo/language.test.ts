@@ -15,7 +15,16 @@ import { MASK, WORDS } from "../../../examples/train/grammar.js";
 import { restore } from "../../../examples/train/language.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { kernelAnswered, longestParagraph, readMatrix, readNumber, readTold, reload, stopsBefore } from "./page.js";
+import {
+  hashOf,
+  kernelAnswered,
+  longestParagraph,
+  readMatrix,
+  readNumber,
+  readTold,
+  reload,
+  stopsBefore,
+} from "./page.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { open } = demoInChromium();
@@ -174,7 +183,7 @@ describe("the mask", () => {
       ({ text }) => !text.startsWith("<") && readNumber(text.replace("%", "")) > 5,
     );
     expect(likely).toHaveLength(8);
-    expect(page.url()).toContain("mask=causal");
+    expect(await hashOf(page)).toContain("mask=causal");
     expect(asked.filter((url) => url.endsWith(".safetensors"))).toHaveLength(1);
 
     await page.goBack();
@@ -260,7 +269,7 @@ describe("which head looks at what followed last time", () => {
     expect(found).toMatch(said);
     expect(found).toContain(`an even look ${formatShare(even)}`);
     await page.locator('[data-picture="induction"] .bar-row').first().click();
-    expect(page.url()).toContain(`head=${name === "random words, twice" ? 7 : 2}`);
+    expect(await hashOf(page)).toContain(`head=${name === "random words, twice" ? 7 : 2}`);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
 import { column } from "./numbers.js";
-import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 
 const { open } = demoInChromium();
 
@@ -74,6 +74,6 @@ test("a mask is painted where the pair stands now", async () => {
   await place.click();
   expect(await place.textContent()).toBe("hidden by hand");
   // Row * keys + column, of query 2 and key 7.
-  expect(page.url()).toContain(`hide=${1 * 7 + 6}`);
+  expect(await hashOf(page)).toContain(`hide=${1 * 7 + 6}`);
   expect(await page.locator(".readout-subject span").textContent()).toBe("q2 sees k7?");
 });

@@ -42,6 +42,9 @@ export async function readTold(page: Page): Promise<Told> {
   return { subject, result: readNumber(result), terms: await readRows(readout), last, kernel };
 }
 
+/** What the address says after its #. The browser is asked, since Playwright learns of a new address a moment later. */
+export const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
+
 /** Until all parts of a room show what was brought. */
 export async function settled(page: Page): Promise<void> {
   await page.locator("[data-room]:not(:has([aria-busy]))").waitFor();

@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
+import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -61,7 +61,7 @@ describe("the row that is shown", () => {
     await kernelAnswered(page);
     expect(await figure(page, "Entropy")).toBeGreaterThan(before.entropy + 0.5);
     expect(await figure(page, "Gradient left")).toBeGreaterThan(before.slope * 3);
-    expect(page.url()).toContain("scale=root");
+    expect(await hashOf(page)).toContain("scale=root");
   });
 
   test("a score tells all of its products, and they add up", async () => {
@@ -180,7 +180,7 @@ describe("the curves", () => {
   test("the arrow keys on a curve change the width, and the address with it", async () => {
     const page = await open("scale.html");
     await page.getByRole("slider", { name: /Mean entropy/ }).press("ArrowRight");
-    expect(page.url()).toContain("d=96");
+    expect(await hashOf(page)).toContain("d=96");
     await kernelAnswered(page);
     expect((await rowOf(page)).q[0]).toHaveLength(96);
   });
@@ -213,10 +213,10 @@ test("what is chosen in the moment in which the address changes is chosen there"
     document.querySelector<HTMLInputElement>('input[value="root"]')?.click();
   });
   expect((await readMatrix(page, "S"))[0]).toHaveLength(6);
-  expect(new URL(page.url()).hash).toBe("#d=8&n=6&scale=root");
+  expect(await hashOf(page)).toBe("#d=8&n=6&scale=root");
   // The choice is an entry of the history, and so is the address.
   await page.goBack();
-  await expect.poll(() => new URL(page.url()).hash).toBe("#d=8&n=6");
+  await expect.poll(() => hashOf(page)).toBe("#d=8&n=6");
   await page.goBack();
   await expect.poll(() => readMatrix(page, "S").then(([row]) => row?.length)).toBe(4);
 });

@@ -6,7 +6,7 @@ import { attention, type ReferenceOptions } from "../../../web/src/reference/ind
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
+import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -169,7 +169,7 @@ test("a formula of one's own gives the reference's numbers, and comes back with 
   for (const [formula, rule] of FORMULAS) {
     await page.getByLabel("Your own score").fill(formula);
     await expect
-      .poll(() => new URLSearchParams(new URL(page.url()).hash.slice(1)).get("f") ?? FORMULAS[0]?.[0])
+      .poll(async () => new URLSearchParams((await hashOf(page)).slice(1)).get("f") ?? FORMULAS[0]?.[0])
       .toBe(formula);
     await kernelAnswered(page);
     const { q, K } = await jsonOf<Pick<Typed, "q" | "K">>(page, "lab");

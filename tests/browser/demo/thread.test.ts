@@ -3,6 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { axeFindings, demoInChromium } from "./chromium.js";
+import { hashOf } from "./page.js";
 import { jumpsOf, watchJumps } from "./still.js";
 import { weightOf } from "./weight.js";
 
@@ -128,7 +129,7 @@ test("two layers let go of the animal when the road is too wide, and the address
   await page.getByRole("radio", { name: "wide" }).check({ force: true });
   await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds extent .*: road, 7\d\s%/);
   expect(await noun("road")).toBeGreaterThan(3 * (await noun("animal")));
-  expect(new URL(page.url()).hash).toBe("#too=wide");
+  expect(await hashOf(page)).toBe("#too=wide");
   await page.goBack();
   await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds body .*: animal/);
 });

@@ -3,11 +3,9 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
-import { cell, kernelAnswered, readMatrix, readTold, reload, step, type Told } from "./page.js";
+import { cell, hashOf, kernelAnswered, readMatrix, readTold, reload, step, type Told } from "./page.js";
 
 const { open } = demoInChromium();
-
-const hashOf = (page: Page): string => new URL(page.url()).hash;
 
 const subjectOf = async (page: Page): Promise<string> => (await readTold(page)).subject;
 
@@ -37,11 +35,15 @@ describe("a cell that is chosen", () => {
   test.each(ROOMS)("is told about after a reload: %s %s", async (path, chosen, said) => {
     const page = await open(path);
     await kernelAnswered(page);
-    const [given, first, entries] = [hashOf(page), await readTold(page), await page.evaluate(() => history.length)];
+    const [given, first, entries] = [
+      await hashOf(page),
+      await readTold(page),
+      await page.evaluate(() => history.length),
+    ];
     expect(given).not.toContain("cell=");
     const told = await choose(page, chosen);
     expect(told).not.toEqual(first);
-    expect(hashOf(page)).toBe(given === "" ? `#${said}` : `${given}&${said}`);
+    expect(await hashOf(page)).toBe(given === "" ? `#${said}` : `${given}&${said}`);
     expect(await page.evaluate(() => history.length)).toBe(entries);
     await reload(page);
     await kernelAnswered(page);
@@ -53,9 +55,9 @@ describe("a cell that is chosen", () => {
     await kernelAnswered(page);
     const { subject } = await choose(page, ["Z", 0, 0]);
     const [, key, query] = /^score of k(\d+) for q(\d+)$/.exec(subject) ?? [];
-    const [, row, col] = /&cell=Z\.(\d+)\.(\d+)$/.exec(hashOf(page)) ?? [];
+    const [, row, col] = /&cell=Z\.(\d+)\.(\d+)$/.exec(await hashOf(page)) ?? [];
     expect([Number(row) + 1, Number(col) + 1]).toEqual([Number(query), Number(key)]);
-    expect(hashOf(page)).toContain("col=100");
+    expect(await hashOf(page)).toContain("col=100");
     await reload(page);
     await kernelAnswered(page);
     expect(await subjectOf(page)).toBe(subject);
@@ -77,14 +79,14 @@ describe("a cell that is chosen", () => {
     await expect.poll(() => subjectOf(page)).toBe("A [animal, animal]");
     await page.goBack();
     await expect.poll(() => subjectOf(page)).toBe(subject);
-    expect(hashOf(page)).toBe("#step=scores&cell=S.2.4");
+    expect(await hashOf(page)).toBe("#step=scores&cell=S.2.4");
   });
 
   test("is left behind with its step", async () => {
     const page = await open();
     await choose(page, ["X", 1, 2]);
     await step(page, "QKᵀ");
-    expect(hashOf(page)).toBe("#step=scores");
+    expect(await hashOf(page)).toBe("#step=scores");
     expect(await subjectOf(page)).toMatch(/^S/);
   });
 
@@ -93,7 +95,7 @@ describe("a cell that is chosen", () => {
     await page.getByRole("textbox", { name: "This number" }).fill("2.5");
     await page.keyboard.press("Enter");
     expect((await readMatrix(page, "K"))[1]?.[0]).toBe(2.5);
-    expect(hashOf(page)).toContain("cell=K.1.0");
+    expect(await hashOf(page)).toContain("cell=K.1.0");
   });
 });
 

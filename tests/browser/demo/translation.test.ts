@@ -10,7 +10,7 @@ import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/recorded.js"
 import { following, restore, train } from "../../../examples/train/dates.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";
-import { cell, kernelAnswered, longestParagraph, readMatrix, readTold, reload, stopsBefore } from "./page.js";
+import { cell, hashOf, kernelAnswered, longestParagraph, readMatrix, readTold, reload, stopsBefore } from "./page.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 import { weightOf } from "./weight.js";
 
@@ -111,7 +111,7 @@ describe("what is written", () => {
     expect(await said(page)).toMatch(/^“7” looks at/);
     await scrubber.press("ArrowLeft");
     expect(await date(page)).toBe("199·······");
-    expect(page.url()).toContain("written=3");
+    expect(await hashOf(page)).toContain("written=3");
     await reload(page);
     expect(await date(page)).toBe("199·······");
   });
@@ -188,11 +188,11 @@ test(
     });
     const [begun, own] = [await losses(stopped), await readMatrix(stopped, "own")];
     expect(begun.length).toBeGreaterThan(1);
-    const { hash } = new URL(stopped.url());
+    const hash = await hashOf(stopped);
     expect(hash).toMatch(/step=\d/);
     const scrubber = stopped.getByRole("slider", { name: "Step", exact: true });
     await scrubber.press("Home");
-    expect(stopped.url()).not.toContain("step=");
+    expect(await hashOf(stopped)).not.toContain("step=");
     expect(await readMatrix(stopped, "own")).not.toEqual(own);
     await scrubber.press("End");
     expect(await readMatrix(stopped, "own")).toEqual(own);
@@ -325,7 +325,7 @@ describe("a beam", () => {
         .at(-1)
         ?.date.startsWith(other),
     ).toBe(true);
-    expect(page.url()).toContain(`begun=${other}`);
+    expect(await hashOf(page)).toContain(`begun=${other}`);
   });
 });
 

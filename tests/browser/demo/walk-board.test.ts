@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { column, dot, HALF_OF_TWO_DECIMALS } from "./numbers.js";
-import { kernelAnswered, readMatrix, readTold, step } from "./page.js";
+import { hashOf, kernelAnswered, readMatrix, readTold, step } from "./page.js";
 
 const { open } = demoInChromium();
 
@@ -205,7 +205,7 @@ test("a pressed square tells its arithmetic, with the numbers around it", async 
   const [weights, values] = [await readMatrix(page, "A"), await readMatrix(page, "V")];
   const sum = dot(weights[7] ?? [], column(values, 1));
   expect(Math.abs(told.result - sum)).toBeLessThan(11 * HALF_OF_TWO_DECIMALS);
-  expect(page.url()).toContain("cell=O.7.1");
+  expect(await hashOf(page)).toContain("cell=O.7.1");
 });
 
 test("W_Q times W_K transposed stands between two words, and gives their score", async () => {

@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { column, compare, dot, HALF_OF_FOUR_DECIMALS, HALF_OF_TWO_DECIMALS, total } from "./numbers.js";
-import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload, step } from "./page.js";
+import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload, step } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -323,7 +323,7 @@ describe("with a word as a column", () => {
       await chooseBy(page, "column");
       await kernelAnswered(page);
       expect(await read(), name).toEqual(before.map(([one, matrix]) => [one, turn(matrix)]));
-      expect(page.url()).toContain("by=columns");
+      expect(await hashOf(page)).toContain("by=columns");
       await chooseBy(page, "row");
     }
   });

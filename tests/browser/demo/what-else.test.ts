@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hover, kernelAnswered, longestParagraph, readMatrix, readNumber, readTold } from "./page.js";
+import { cell, hashOf, hover, kernelAnswered, longestParagraph, readMatrix, readNumber, readTold } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -137,7 +137,7 @@ describe("a convolution", () => {
     grey.slice(124, 128).forEach((value) => {
       expect(value).toBeCloseTo(1, 6);
     });
-    expect(page.url()).toContain("picture=own");
+    expect(await hashOf(page)).toContain("picture=own");
     await page
       .locator("#photo")
       .setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") });
@@ -150,7 +150,7 @@ describe("a convolution", () => {
     const stage = page.getByRole("application", { name: /^Picture/ });
     await stage.press("ArrowRight");
     await stage.press("ArrowDown");
-    expect(page.url()).toContain("at=129");
+    expect(await hashOf(page)).toContain("at=129");
     await kernelAnswered(page);
     const told = await readTold(page);
     expect(told.subject).toBe("row 2, column 2");
@@ -468,7 +468,7 @@ describe("messages on a graph", () => {
       range.value = "0.5";
       range.dispatchEvent(new Event("input"));
     });
-    expect(page.url()).not.toContain("rounds=0");
+    expect(await hashOf(page)).not.toContain("rounds=0");
     // From a to b and c.
     expect(await graph.locator(".message").count()).toBe(2);
     const texts = (await graph.locator("svg text").allTextContents()).map(readNumber);
