@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "operations/common/kv_rows.hpp"
+#include "operations/common/view_rows.hpp"
 
 namespace heed {
 namespace {

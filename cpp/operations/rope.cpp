@@ -6,9 +6,9 @@
 
 #include "heed/rounding.hpp"
 #include "kernels/instances/extra.hpp"
-#include "operations/common/kv_rows.hpp"
 #include "operations/common/parallel_for.hpp"
 #include "operations/common/scratch.hpp"
+#include "operations/common/view_rows.hpp"
 #include "problem/check_views.hpp"
 
 namespace heed {

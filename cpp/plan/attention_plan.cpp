@@ -104,8 +104,8 @@ Index choose_split(const AttentionProblem& problem, bool in_streams) {
   const Index most = in_streams ? std::clamp(shared, least, kTimesAsLong * least) : least;
   if (pages.table == nullptr) {
     // f16 is widened a split at a time.
-    const bool are_single = problem.key_dtype == DType::f32 && dtype == DType::f32;
-    return std::clamp(are_single ? most : least, kSplitStep, kMaxSplit);
+    const bool are_f32 = problem.key_dtype == DType::f32 && dtype == DType::f32;
+    return std::clamp(are_f32 ? most : least, kSplitStep, kMaxSplit);
   }
   const Index rows = std::max<Index>(1, pages.rows);
   const Index keys = round_up(choose_pages(rows, most, in_streams) * rows, kSplitKeyStep);

@@ -43,9 +43,10 @@ struct AttentionPlan {
   int keys_per_split;
   int stream_keys;  // keys of a stream: a page, or the whole split; 0: splits are read block by block
 
-  // The second pass, for the mean of the weights over the heads, runs the kernel of the first, to the last bit: where
-  // scores are large, the roundings of another one are large numbers. A task is one batch entry and, of all heads, some
-  // of its queries, no more at a time than the first pass has; or a split of the keys.
+  // A second pass computes the mean of the weights over the heads. It makes scores again and subtracts the row_max that
+  // the first pass found, so it runs the same kernel, prefill or decode, to get the same bits: where scores are large,
+  // another order of rounding changes them by much. A task adds all heads of one batch entry. In prefill it has some of
+  // the queries, at most as many as a task of the first pass has rows; in decode, all queries and a split of the keys.
   Index queries_per_mean_task;
   Index mean_tasks_per_batch;
   Index mean_task_count;  // 0: not wanted

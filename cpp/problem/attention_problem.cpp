@@ -159,7 +159,7 @@ bool have_own_keys(const ScoreFunction& score) {
   return is_per_head(score.wk) || is_per_head(score.v);
 }
 
-/// The dimension in which queries and keys meet: for additive scores that of their matrices.
+/// The dimension of queries and keys after projections: for additive scores that of their matrices.
 Index dim_of_scores(const ScoreFunction& score, const AttentionInputs& inputs) {
   if (score.kind != ScoreKind::additive) return inputs.key.shape[3];
   return score.wq.is_present() ? score.wq.shape[2] : inputs.query.shape[3];

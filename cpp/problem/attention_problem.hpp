@@ -21,11 +21,11 @@ struct AttentionProblem {
   Index batch;
   Index query_heads;
   Index kv_heads;
-  Index groups;  // sets of query heads that meet the same keys: kv_heads of them, or query_heads if each has its own
+  Index groups;  // sets of query heads that read the same keys: kv_heads of them, or query_heads if each has its own
   Index query_length;
   Index key_length;
-  Index head_dim;   // of queries and keys as they meet
-  DType key_dtype;  // of keys as they meet queries
+  Index head_dim;   // of queries and keys after the projections of the score function
+  DType key_dtype;  // of keys, likewise: f32 where they are projected
   Index value_dim;
 
   SliceOf whole;  // what this is a slice of: where it is none, itself

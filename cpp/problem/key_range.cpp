@@ -12,8 +12,8 @@ Index length_or(const std::int32_t* lengths, Index batch, Index otherwise) {
   return lengths == nullptr ? otherwise : lengths[batch];
 }
 
-/// The queries and keys among which a query has its place: those of its batch entry, or of
-/// its sequence. Of the whole call, as are all numbers from here on.
+/// The ranges of queries and keys that a query belongs to: those of its batch entry within the lengths given, or those
+/// of its packed sequence. Here and below queries are counted in the whole call, of which the problem may be a slice.
 struct Surroundings {
   Index first_query, end_query;
   Index first_key, end_key;

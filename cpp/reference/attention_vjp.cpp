@@ -75,8 +75,8 @@ std::vector<double> through_normalizer(Normalizer normalizer, std::span<const do
 
 double slope_of_softcap(const AttentionOptions& options, double raw) {
   if (!options.softcap) return 1.0;
-  const double bent = std::tanh(raw / static_cast<double>(*options.softcap));
-  return 1.0 - bent * bent;
+  const double tanh_of_raw = std::tanh(raw / static_cast<double>(*options.softcap));
+  return 1.0 - tanh_of_raw * tanh_of_raw;
 }
 
 /// A query head and what it reads.

@@ -73,9 +73,9 @@ void add_additive(const ScoreFunction& score, Index head, const Pair& pair, cons
     const auto column = static_cast<Index>(c);
     const double offset = score.b.is_present() ? parameter(score.b, head, 0, column) : 0.0;
     const double weight = score.v.is_present() ? parameter(score.v, head, 0, column) : 1.0;
-    const double bent = std::tanh(of_query[c] + of_key[c] + offset);
-    const double of_sum = pair.of_score * weight * (1.0 - bent * bent);
-    element(gradients.score.v, score.v, head, 0, c) += pair.of_score * bent;
+    const double tanh_of_sum = std::tanh(of_query[c] + of_key[c] + offset);
+    const double of_sum = pair.of_score * weight * (1.0 - tanh_of_sum * tanh_of_sum);
+    element(gradients.score.v, score.v, head, 0, c) += pair.of_score * tanh_of_sum;
     element(gradients.score.b, score.b, head, 0, c) += of_sum;
     add_projection(score.wq, head, {c, of_sum}, pair.query, gradients.query, gradients.score.wq);
     add_projection(score.wk, head, {c, of_sum}, pair.key, gradients.key, gradients.score.wk);

@@ -44,7 +44,7 @@ TEST_CASE("a masked score is replaced even when it or its bias is NaN") {
   scene.block.mask.mask_stride = scene.block.mask.bias_stride = 1;
   for (int n = 0; n < 3 * width; ++n) scene.scores()[n] = n < 2 * width ? 1.0F : kNan;
 
-  kernels::gather_addends(scene.panel, scene.block, {0, 3}, scene.addends());
+  kernels::collect_addends(scene.panel, scene.block, {0, 3}, scene.addends());
   alignas(64) float row_max[kernels::kPanel];
   std::ranges::fill(row_max, -1.0F);
   kernels::mask_scores(scene.panel, {0, 3}, kernels::Overlay::addends, scene.addends(), scene.scores(), row_max);
@@ -71,7 +71,7 @@ TEST_CASE("a boolean mask removes the keys whose bytes are zero, for each row it
     scene.refresh();
     for (int n = 0; n < keys * width; ++n) scene.scores()[n] = static_cast<float>(n);
 
-    kernels::gather_mask_bytes(scene.panel, {0, keys}, scene.addends());
+    kernels::collect_mask_bytes(scene.panel, {0, keys}, scene.addends());
     alignas(64) float row_max[width];
     std::ranges::fill(row_max, -1.0F);
     kernels::mask_scores(scene.panel, {0, keys}, kernels::Overlay::mask_bytes, scene.addends(), scene.scores(),

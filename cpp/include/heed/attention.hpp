@@ -129,8 +129,9 @@ struct AttentionOutputs {
 /// The last axis of query, key, value, output and weights must be contiguous.
 /// Scratch grows with D + E, never with L * S; for mean_weights also with B * H * L, where
 /// decode splits the keys with B * H * E times the splits, with top_k, and by what a score function makes of queries
-/// and keys once a call: see ops/prepare_scores.hpp. f16 is widened block by block, and results are those of f32. The
-/// views must stay valid for the call; nothing is kept. Fails without writing when an input breaks a rule.
+/// and keys once a call: see operations/attention/prepare_scores.hpp. f16 is widened block by block, and results are
+/// those of f32. The views must stay valid for the call; nothing is kept. Fails without writing when an input breaks a
+/// rule.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs,
                  Executor& executor);
 

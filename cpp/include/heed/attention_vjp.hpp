@@ -46,9 +46,9 @@ struct AttentionGradients {
 /// of zero. Top-k and the hard maximum differentiate what they kept, with the choice held fixed. Dropout drops the same
 /// weights again. Softcap, ALiBi, sinks, masks and biases are differentiated as they are applied.
 ///
-/// The key range of a head is cut into parts at fixed places. A task is a part with all the queries that read it, so
+/// The key range of a head is cut into splits at fixed places. A task is a split with all the queries that read it, so
 /// that the gradients of its keys and values are summed in the cache, and the gradients of the queries are summed over
-/// the parts in their order: the same bits for any number of threads. Scratch grows with L + S, never with L * S.
+/// the splits in their order: the same bits for any number of threads. Scratch grows with L + S, never with L * S.
 ///
 /// Slices hold whole batch entries and heads, with all queries. Gradients with respect to a bias that several slices
 /// share are each slice's own, and so are those of sinks, the scale, score functions and tables. Only a softmax needs

@@ -279,7 +279,7 @@ class BackwardBlocks {
 
   const AttentionTask& task_;
   const BackwardTask& backward_;
-  DifferentiateWeights differentiate_weights_;
+  DifferentiateWeights differentiate_weights_;        // makes P and dS
   DifferentiateWeights differentiate_plain_weights_;  // where no pair is masked
   std::ptrdiff_t tile_floats_;
   float* products_;

@@ -14,14 +14,15 @@ struct BackwardRow {
   const float* output_gradient;   // value_dim numbers
   const float* weights_gradient;  // one number a key, from key 0 on
   const float* output;            // as output_gradient; null: `delta` is given
-  float delta;                    // what is subtracted from the gradient of each weight
+  float delta;                    // D of flash attention's backward: dS = P (dP - delta) for a softmax
   float key_factor;               // multiplies the query where it adds to the gradients of keys
   float* bias_gradient;           // of key 0; added to
 };
 
-/// What is summed over the keys of a query, or the queries of a key, beside the products, where a score function has a
-/// gate or is made of differences: the gradient of the gate's argument, or of the pair's own factor; and of a query the
-/// raw scores times their gradients. They lie as lines behind those of the query's gradient.
+/// Score functions with a gate, and those of differences (rbf, distance), need two sums over the keys of a query beside
+/// dQ. Line 0 sums the gradients of the gate's argument, or the factors f where dQ sums f (k - q): see
+/// differentiate_transform(). Line 1 sums raw scores times their gradients. Both lines lie behind the head_dim lines of
+/// the query's gradient. A key has the first of them too, summed over its queries: BackwardTask::key_sums.
 inline constexpr int kSumLines = 2;
 
 /// A function of the caller's, of scores or of weights, in the backward pass.
@@ -37,8 +38,8 @@ struct FunctionSlopes {
 /// Numbers of a row of key or value gradients, in whole panels.
 constexpr int padded_dim(std::int64_t dim) { return static_cast<int>(round_up(dim, kPanel)); }
 
-/// What rows of an AttentionTask, which have the stats by which scores become weights, add to all gradients. They see
-/// no keys before `first_key`.
+/// What rows of an AttentionTask add to all gradients. Their RowStats say how scores become weights: see BackwardLanes.
+/// They see no keys before `first_key`.
 struct BackwardTask {
   const BackwardRow* rows;
   int first_key;

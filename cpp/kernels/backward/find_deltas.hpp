@@ -1,12 +1,14 @@
-// The deltas of rows where the output does not tell them: the mean of the gradients of a row's weights. A softmax that
-// weight_mod follows takes it by the weights, sparsemax over its support, the keys that have a weight.
+// Finds the delta of each row where it is not rowsum(dO * O): see row_delta.hpp. It is a mean of dP over the keys of a
+// row. A softmax weights dP by P; its output does not tell this mean where a weight_mod follows or the loss has
+// gradients of the weights. Sparsemax takes the plain mean over its support, the keys whose weight is not zero.
 #pragma once
 
 #include "kernels/backward/attend_backward.hpp"
 
 namespace heed::kernels {
 
-/// Adds to panel.row_sum the gradients times their shares, and to panel.entropy_sum these.
+/// Sums up the mean of each row: panel.row_sum takes dP times the share of the key, panel.entropy_sum takes the share.
+/// The share is P, or 1 for a key in the support of sparsemax.
 struct DeltaVisit {
   BackwardBlocks& blocks;
   bool is_softmax;

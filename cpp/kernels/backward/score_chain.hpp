@@ -24,7 +24,9 @@ struct RawScoresKept : QueriesInLanes {
   }
 };
 
-/// The stats of the rows of a panel, one number a lane of each.
+/// The RowStats of a panel, one number a lane of each. Where the log-sum-exp of a softmax was saved, `row_max` holds
+/// lse * log2 e and `factor` is 1. Scores come times log2 e, so P = exp2(score - row_max). Otherwise, as with top-k and
+/// sparsemax, they are the stats that the forward pass finds.
 struct BackwardLanes {
   alignas(kScratchAlignment) float row_max[kPanel];
   alignas(kScratchAlignment) float shift[kPanel];
@@ -44,17 +46,17 @@ struct BackwardLanes {
   }
 };
 
-/// A tile of scores and what becomes of it, [lines][kPanel] each.
+/// A tile of scores S and what becomes of it, [lines][kPanel] each.
 struct ScoreTile {
-  const float* deltas;  // [kPanel]
-  const float* scores;
-  const float* products;  // of values and output gradients
-  float* weights;
-  float* gradients;  // of the scores
+  const float* deltas;    // [kPanel], D of flash attention's backward
+  const float* scores;    // S, times log2 e for a softmax
+  const float* products;  // dP = V dO^T
+  float* weights;         // P
+  float* gradients;       // dS
   int lines;
 };
 
-/// The gradient of a score, given its weight and that of the weight.
+/// dS of a pair, given its P, dP and the delta of its row.
 template <Normalizer kNormalizer>
 inline Batch through_normalizer(Batch weight, Batch gradient, Batch delta) {
   if constexpr (kNormalizer == Normalizer::softmax) return weight * (gradient - delta);
@@ -65,7 +67,8 @@ inline Batch through_normalizer(Batch weight, Batch gradient, Batch delta) {
   return gradient;
 }
 
-/// Makes weights of scores, and gradients of scores of the products. A masked key has neither, NaN or not.
+/// Makes P of the scores again, and of P and dP the gradients dS. For a softmax P = exp2(score - lse * log2 e) and
+/// dS = P (dP - delta): see BackwardLanes for where lse is. A masked key has P and dS of zero, NaN or not.
 template <Normalizer kNormalizer>
 [[gnu::noinline]] void differentiate_weights(const BackwardLanes& rows, const ScoreTile& tile) {
   const Weight weight_of(kNormalizer, kExp2OfSummands);
@@ -85,16 +88,16 @@ template <Normalizer kNormalizer>
   }
 }
 
-/// The same for a softmax whose log-sum-exp is known, where no pair is masked: fewer constants than there are
-/// registers.
+/// The same for a softmax whose log-sum-exp was saved, where no pair is masked. Without the selections its constants
+/// fit into registers.
 [[gnu::noinline]] inline void differentiate_plain_weights(const BackwardLanes& rows, const ScoreTile& tile) {
   const Exp2 exp2(kExp2OfSummands);
   for (int first_lane = 0; first_lane < kPanel; first_lane += kLanes) {
-    const Batch row_max = Batch::load_aligned(rows.row_max + first_lane);
+    const Batch log2_sum = Batch::load_aligned(rows.row_max + first_lane);  // lse * log2 e
     const Batch delta = Batch::load_aligned(tile.deltas + first_lane);
     for (int j = 0; j < tile.lines; ++j) {
       const int at = j * kPanel + first_lane;
-      const Batch weight = exp2(Batch::load_aligned(tile.scores + at) - row_max);
+      const Batch weight = exp2(Batch::load_aligned(tile.scores + at) - log2_sum);
       weight.store_aligned(tile.weights + at);
       const Batch gradient = Batch::load_aligned(tile.products + at) - delta;
       (weight * gradient).store_aligned(tile.gradients + at);
@@ -124,20 +127,21 @@ inline void differentiate_softcap(float softcap, int lines, const float* raw, fl
   const Tanh tanh;
   const Batch inverse(1.0F / softcap);
   change_scores(lines, gradients, [&](Batch gradient, int line, int vector) {
-    const Batch bent = tanh(Batch::load_aligned(raw + line * kPanel + vector * kLanes) * inverse);
-    return xsimd::select(gradient == Batch(0.0F), gradient, gradient - gradient * bent * bent);
+    const Batch tanh_of_raw = tanh(Batch::load_aligned(raw + line * kPanel + vector * kLanes) * inverse);
+    return xsimd::select(gradient == Batch(0.0F), gradient, gradient - gradient * tanh_of_raw * tanh_of_raw);
   });
 }
 
 /// A tile in the backward pass through a score transform, and the sums that it adds to.
 struct TransformTile {
-  float* raw;        // scores; becomes what is summed
-  float* gradients;  // of raw scores; becomes those of the pairing's sums
+  float* raw;        // scores before the transform; becomes what is summed: see kSumLines
+  float* gradients;  // of transformed scores; becomes those of the dot products, or the factors of differences
   float* sums;       // [kSumLines][kPanel]; null: there are none
 };
 
-/// Goes back through the transform of a score: see ScoreTransform. Of differences, whose gradient is a factor times a
-/// difference, it leaves these factors.
+/// The backward pass of transform_scores(). Where the pairing is a product, tile.gradients become the gradients of
+/// q . k. Where it is a squared difference, the gradient with respect to q is f (k - q), with respect to k it is
+/// f (q - k), and tile.gradients become the factors f.
 [[gnu::noinline]] inline void differentiate_transform(const Panel& panel, const AttentionTask& task,
                                                       const KeyBlock& keys, const TransformTile& tile) {
   alignas(kScratchAlignment) float operands[kPanel];

@@ -30,11 +30,11 @@ struct TanhSumGradients {
       Batch of_weight = zero;
       for (int j = 0; j < keys.count; ++j) {
         const Batch gradient = Batch::load_aligned(gradients + j * kPanel + first_lane);
-        const Batch bent = tanh(query + Batch(keys.numbers.row(j)[d]));
+        const Batch tanh_of_sum = tanh(query + Batch(keys.numbers.row(j)[d]));
         const auto is_none = gradient == zero;  // a masked pair counts for nothing, NaN or not
-        const Batch of_sum = xsimd::select(is_none, zero, (gradient - gradient * bent * bent) * weight);
+        const Batch of_sum = xsimd::select(is_none, zero, (gradient - gradient * tanh_of_sum * tanh_of_sum) * weight);
         of_query += of_sum;
-        of_weight += xsimd::select(is_none, zero, gradient * bent);
+        of_weight += xsimd::select(is_none, zero, gradient * tanh_of_sum);
         if (to.key) to.key[j * to.key_stride + d] += xsimd::reduce_add(of_sum);
       }
       if (to.query) {

@@ -9,13 +9,15 @@
 
 namespace heed::kernels {
 
-/// The end of the group of keys that `key` is in, `end` at the latest.
+/// The end of the group of keys that `key` is in, `end` at the latest. A group here is as many consecutive keys as are
+/// skipped or read together (AttentionPlan::skip_keys), from a multiple of that number on. 0: there are no groups.
 inline int end_of_group(int group, int key, int end) {
   const int group_end = group > 0 ? (key / group + 1) * group : end;
   return group_end < end ? group_end : end;
 }
 
-/// KV blocks do not cross from one longer group to the next.
+/// The length of the groups that KV blocks do not cross, as groups are longer than a block; 0 where they are not, and a
+/// block has several.
 inline int step_group(const AttentionTask& task) {
   return task.loop.skip_keys > task.loop.key_block ? task.loop.skip_keys : 0;
 }

@@ -52,7 +52,7 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
     copy_line(before, row_max);
     if (applies_keep) apply_keep(panel, task, keys);
     if (applies_mask_mod) apply_mask_mod(panel, task, keys);
-    const Overlay overlay = has_addends ? Layout::gather(panel, task, keys) : Overlay::none;
+    const Overlay overlay = has_addends ? Layout::collect_overlay(panel, task, keys) : Overlay::none;
     if (has_addends || !sees_all) {
       mask_scores(panel, keys, overlay, keys.addends, keys.scores, row_max);
     } else {

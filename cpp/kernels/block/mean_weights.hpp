@@ -1,5 +1,5 @@
-// What a block of scores adds to the mean of the weights over the heads: weights a second time, by the stats of each
-// row.
+// The second pass of the mean of the weights over the heads, for one KV block: its scores become weights again, by the
+// RowStats that the first pass left, times 1 / heads. The kernels add them to the mean.
 #pragma once
 
 #include "kernels/simd/transpose.hpp"

@@ -56,8 +56,8 @@ class WidenedKv {
   }
 
   /// All keys, or values, from the first of the block on.
-  KvRows key_rows() { return is_single(task_.key) ? rows_from(task_.key, start_) : as_rows(keys(all())); }
-  KvRows value_rows() { return is_single(task_.value) ? rows_from(task_.value, start_) : as_rows(values(all())); }
+  KvRows key_rows() { return is_f32(task_.key) ? rows_from(task_.key, start_) : as_rows(keys(all())); }
+  KvRows value_rows() { return is_f32(task_.value) ? rows_from(task_.value, start_) : as_rows(values(all())); }
 
   bool are_values_finite(const KeySpan& some) {
     looked_at_.complete(some.first - start_, some.end() - start_, [&](int first, int count) {
@@ -67,14 +67,14 @@ class WidenedKv {
   }
 
  private:
-  static bool is_single(const KvRows& rows) { return rows.dtype == DType::f32; }
+  static bool is_f32(const KvRows& rows) { return rows.dtype == DType::f32; }
   static KvRows as_rows(FloatRows rows) { return {.dtype = DType::f32, .data = rows.data, .stride = rows.stride}; }
 
   [[nodiscard]] KeySpan all() const { return {start_, count_}; }
 
   [[gnu::noinline]] FloatRows read(const KvRows& rows, int length, float* room, const KeySpan& some,
                                    RowsDone& done) const {
-    if (is_single(rows)) return {row_of(rows, some.first).f32(), rows.stride};
+    if (is_f32(rows)) return {row_of(rows, some.first).f32(), rows.stride};
     done.complete(some.first - start_, some.end() - start_, [&](int first, int count) {
       widen_rows(rows, start_ + first, count, length, room + std::ptrdiff_t{first} * length);
     });

@@ -20,7 +20,7 @@ struct KeysInLanes {
     find_row_max(keys.lines(), keys.scores, row_max);
   }
 
-  static Overlay gather(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
+  static Overlay collect_overlay(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
     const Addends addends_of(task);
     for_each_vector(keys_with_addends(task, keys), [&](int j, int count) {
       addends_of(panel.rows[0], keys.first + j, count).store_aligned(keys.addends + j);
@@ -94,7 +94,7 @@ inline void scale_query(const Panel& panel, const AttentionTask& task) {
   }
 }
 
-/// int8 keys meet the query as whole numbers: it is quantized to int16.
+/// Where keys are int8 the query is quantized to int16, and dot products are of integers.
 inline bool has_i16_query(const AttentionTask& task) {
   return task.score.pairing == Pairing::product && task.key.dtype == DType::i8_keys;
 }
@@ -115,7 +115,7 @@ constexpr std::ptrdiff_t query_scale_offset(int head_dim) {
   return static_cast<std::ptrdiff_t>(query_scratch_floats(kPanel, head_dim)) - kPanel;
 }
 
-/// Brings the query into the form that the keys of the task meet.
+/// Brings the query into the form in which it is multiplied with the keys: f32, reordered for f16, or int16.
 inline void prepare_query(const Panel& panel, const AttentionTask& task) {
   scale_query(panel, task);
   float& query_scale = panel.query[query_scale_offset(task.head_dim)];

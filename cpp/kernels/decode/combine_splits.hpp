@@ -18,15 +18,15 @@ inline PartialRow partial_row(float* result) { return {result[0], result[1], res
 
 /// The weight of a partial result under the row_max of all splits.
 struct PartialWeight {
-  float fallen;  // by how much its own row_max is lower
-  float factor;
+  float max_difference;  // its own row_max minus that of all splits: 0 or less
+  float factor;          // 2^max_difference
 };
 
 inline PartialWeight weigh_partial(const PartialRow& split, float row_max) {
   if (split.sum == 0.0F) return {0.0F, 0.0F};
-  const float fallen = split.row_max - row_max;
+  const float max_difference = split.row_max - row_max;
   const float floor = kExp2OfSummands.floor;
-  return {fallen, fallen < floor ? std::exp2(floor) : std::exp2(fallen)};
+  return {max_difference, max_difference < floor ? std::exp2(floor) : std::exp2(max_difference)};
 }
 
 /// Combines the partial results of one row, which lie `partial_floats` apart, into the first of them.
@@ -40,10 +40,12 @@ inline PartialRow combine_row(float* first, int splits, std::int64_t part_floats
   merged.sum = merged.entropy_sum = 0.0F;
   for (int p = 0; p < splits; ++p) {
     const PartialRow split = partial_row(first + p * part_floats);
-    const auto [fallen, factor] = weigh_partial(split, merged.row_max);
+    const auto [max_difference, factor] = weigh_partial(split, merged.row_max);
     merged.sum += factor * split.sum;
     // Below the floor the difference could be infinite.
-    if (!(fallen < kExp2OfSummands.floor)) merged.entropy_sum += factor * (split.entropy_sum + split.sum * fallen);
+    if (!(max_difference < kExp2OfSummands.floor)) {
+      merged.entropy_sum += factor * (split.entropy_sum + split.sum * max_difference);
+    }
     for (int e = 0; e < value_dim; e += kLanes) {
       Batch output = Batch::load_aligned(split.output + e) * Batch(factor);
       if (p > 0) output += Batch::load_aligned(merged.output + e);

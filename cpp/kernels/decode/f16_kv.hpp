@@ -13,9 +13,10 @@ inline bool widens_in_registers(const KvRows& rows, int dim) {
   return rows.dtype == DType::f16 && rows.is_finite && dim % 16 == 0 && dim % kPanel == 0;
 }
 
-/// Reorders a query for F16Widener, of each panel of numbers first those with even indices, and multiplies it with a
-/// power of two by which neither its largest number nor the product of that with f16 times 2^-112 leaves the range of
-/// f32. Returns what the dot products are to be multiplied with.
+/// Prepares a query for keys that F16Widener widens. In each panel of numbers those with even indices come first, as
+/// the widener gives them. Widened numbers are times 2^-112, so the query is multiplied with a power of two that keeps
+/// its largest number, and the products of that, in the range of f32. Returns the factor of the dot products that
+/// undoes both.
 inline float reorder_query_for_f16(float* query, int dim) {
   const float largest = largest_magnitude(query, dim);
   const float factor = largest < 0x1p-20F ? 0x1p127F : (largest < 0x1p60F ? 0x1p64F : 1.0F);
@@ -60,7 +61,8 @@ class F16Keys {
   Batch scale_;
 };
 
-/// How values are added: see F32Values. Of each panel of numbers of an output those with even indices come first.
+/// How values are added: see F32Values. In each panel of numbers of an output those with even indices come first, until
+/// restore_f16_order().
 class F16Values {
  public:
   using Number = std::uint16_t;
@@ -90,13 +92,13 @@ class F16Values {
   F16Widener widen_;
 };
 
-/// Keys that meet kRows queries at once.
+/// Keys whose dot products with kRows queries are computed at once.
 template <int kRows>
 inline constexpr int kF16KeysAtOnce = 8 / kRows;
 
-/// See ScoreRows: for kRows queries and a few keys at a time. Numbers with even indices come first, then the others,
-/// for which there would not be registers as well; each half has accumulators of its own, as longer sums are less
-/// exact.
+/// A loop of ScoreRows, for kRows queries and a few keys at a time. It goes through head_dim twice: over the numbers
+/// with even indices, then over the others, as there are not enough registers for both. The accumulators of the first
+/// half are stored meanwhile and added in the end; going on with them would make longer sums, which are less exact.
 template <int kRows>
 [[gnu::noinline]] void score_f16_keys_of_queries(const QueryKeyDots& input, const char* first, std::ptrdiff_t stride,
                                                  int count, float* scores) {

@@ -99,9 +99,10 @@ using VisitStream = void(const I8Product& product, int stream, int begin, int en
 using VisitStreams = void(const I8Product& product, int begin, int end);
 static_assert(kStreams == 2);
 
-/// Visits the tiles of two streams, of each number first that of the first stream, so that the order depends on
-/// positions alone. Tiles that are whole in both come pair by pair: memory gives two streams sooner what takes as long
-/// to multiply as one stream takes to read.
+/// Visits the int8 tiles of two streams in the order of their positions in a stream, and at each position that of the
+/// first stream first. So the order depends on positions alone. Tiles that are whole in both streams are visited in
+/// pairs, by `two`: to multiply a tile takes as long as to read it from a single stream, and two streams, read
+/// alternately, come from memory faster. Other tiles are visited by `one`.
 [[gnu::noinline]] inline void for_each_tile_pair(const I8Product& product, int tile, VisitStream* one,
                                                  VisitStreams* two) {
   const StreamPair& rows = product.rows;

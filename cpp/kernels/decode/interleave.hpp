@@ -16,7 +16,7 @@ using ScoreRows = void(const QueryKeyDots& input, const char* first, std::ptrdif
 using ScoreShortRows = void(const QueryKeyDots& input, InterleavedReader<const char> keys, std::ptrdiff_t stride,
                             int count, InterleavedReader<float> scores);
 
-/// The loops by which keys meet queries.
+/// The loops that compute the scores of queries and keys.
 struct ScoreLoops {
   std::ptrdiff_t bytes;  // of a number
   int together;  // keys whose scores are stored together: a vector of them, where there is a loop for short rows

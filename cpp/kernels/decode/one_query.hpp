@@ -24,7 +24,7 @@ template <class Keys>
   }
 }
 
-/// Keys that meet the query at once where rows are short: two of each stream.
+/// Keys whose dot products with the query are computed at once where rows are short: two of each stream.
 inline constexpr int kKeysAtOnce = 2 * kStreams;
 
 /// See ScoreShortRows.

@@ -35,8 +35,9 @@ struct StreamPair {
   [[nodiscard]] const std::int8_t* i8(int stream, int at) const { return of[stream].i8() + at * stride; }
 };
 
-/// Groups of rows that are read alternately from two addresses: from two streams, or, in a lone stream, from its first
-/// two groups on.
+/// Groups of consecutive rows that are read alternately from two addresses, each of which moves on by `step`. With two
+/// streams, their groups take turns. With one stream, the addresses are its first and its second group and pass over
+/// every other one, so that all its groups are read in order.
 struct Interleaving {
   int stream[kStreams];
   int at[kStreams];

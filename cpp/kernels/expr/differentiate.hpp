@@ -1,4 +1,4 @@
-// Where the backward pass meets the caller's functions of scores and weights, whose derivatives are programs too. They
+// The backward pass through the caller's functions of scores and weights, whose derivatives are programs too. They
 // are compiled apart from the other kernels.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Where the expressions of the caller meet scores: a function of each score, a mask, and a function of each weight.
+// Applies the expressions of the caller to scores: a function of each score, a mask, and a function of each weight.
 // They are compiled apart from the other kernels.
 #pragma once
 

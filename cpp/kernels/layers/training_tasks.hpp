@@ -88,7 +88,7 @@ struct AdamRule {
   float weight_decay;
   float correction1;  // 1 - beta1^step
   float correction2;
-  bool is_decoupled;
+  bool is_decoupled;  // AdamW: weight decay shrinks the parameter and stays out of the gradient
 };
 
 struct AdamTask {

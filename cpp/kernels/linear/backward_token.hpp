@@ -13,7 +13,7 @@ struct Token {
   StateDecay decay;
   float beta;           // 1 unless the rule is a delta rule
   const float* values;  // [kColumns]
-  float* missing;       // [kColumns], what is written beside the key but for beta: the values, or their delta residuals
+  float* residuals;     // [kColumns], written times beta and the key: delta residuals, or values without a delta rule
   int row;
 
   float* key_gradient;
@@ -44,15 +44,16 @@ template <bool kDecays>
   for (int j = 0; j < kColumns; ++j) sums[j] = xsimd::reduce_add(dots[j]);
 }
 
-/// Makes the columns `after` a token of those `before` it.
+/// Makes the columns `after` a token of those `before` it. A delta rule subtracts from the values what the state
+/// retrieves for the key, and writes the residuals.
 template <bool kDecays, bool kIsDelta>
 [[gnu::noinline]] void write_token(const Token& token, const float* before, float* after) {
-  float found[kColumns] = {};  // NOLINT(misc-const-correctness): delta rules write it
-  if constexpr (kIsDelta) dot_columns<kDecays>(before, token, found);
+  float retrieved[kColumns] = {};  // NOLINT(misc-const-correctness): delta rules write it
+  if constexpr (kIsDelta) dot_columns<kDecays>(before, token, retrieved);
   Batch written[kColumns];
   for (int j = 0; j < kColumns; ++j) {
-    token.missing[j] = token.values[j] - found[j];
-    written[j] = Batch(token.beta * token.missing[j]);
+    token.residuals[j] = token.values[j] - retrieved[j];
+    written[j] = Batch(token.beta * token.residuals[j]);
   }
   for (int d = 0; d < token.row; d += kLanes) {
     const Batch key = Batch::load_aligned(token.key + d);
@@ -72,8 +73,8 @@ template <bool kDecays, bool kIsDelta>
   Batch written[kColumns], of_values[kColumns];
   for (int j = 0; j < kColumns; ++j) {
     token.value_gradient[j] = token.beta * of_written[j];
-    if constexpr (kIsDelta) *token.beta_gradient += of_written[j] * token.missing[j];
-    written[j] = Batch(token.beta * token.missing[j]);
+    if constexpr (kIsDelta) *token.beta_gradient += of_written[j] * token.residuals[j];
+    written[j] = Batch(token.beta * token.residuals[j]);
     of_values[j] = Batch(token.value_gradient[j]);
   }
   for (int d = 0; d < token.row; d += kLanes) {

@@ -1,5 +1,5 @@
 // Linear attention of one key/value head, a chunk of tokens at a time: all of a
-// chunk's tokens meet the state from before it in tiles, and each other one by
+// chunk's tokens read the state from before it in tiles, and each other one by
 // one, which is the recurrence written out (for the delta rules, the WY form of
 // Yang et al. 2024, arXiv 2406.06484, equations 8 to 10). Decays between two
 // tokens are multiplied up on the way from one to the other, never divided out,
@@ -25,7 +25,7 @@ struct LinearScratch {
     decayed_keys = take(kChunk * row);
     queries = take(static_cast<std::ptrdiff_t>(task.heads) * kChunk * row);
     values = take(kChunk * kPanel);
-    found = take(kChunk * kPanel);
+    retrieved = take(kChunk * kPanel);
     normaliser = take(row);
     state_decay = {take(row), take(row)};
     key_scores = take(kChunk * kChunkScores);
@@ -40,11 +40,11 @@ struct LinearScratch {
   float* state;            // [panels][head_dim][panel]
   float* keys;             // [chunk][row]
   float* decays;           // [chunk][row]
-  float* decayed_keys;     // [chunk][row], keys as they look for what the state
-                           // holds of them
+  float* decayed_keys;     // [chunk][row], keys as they retrieve values from the
+                           // state before the chunk
   float* queries;          // [heads][chunk][row]
   float* values;           // [chunk][panel]
-  float* found;            // [chunk][panel]
+  float* retrieved;        // [chunk][panel]
   float* normaliser;       // [row]
   StateDecay state_decay;  // [row]s, of the chunk
   float* key_scores;       // [chunk][kChunkScores]
@@ -153,7 +153,7 @@ class LinearAttention {
 
   void write_delta_residuals(const ChunkRange& chunk, const float* state) {
     const ChunkRows keys_of_chunk{state,        task_.head_dim,  scratch_.decayed_keys, scratch_.key_scores,
-                                  scratch_.row, scratch_.values, scratch_.found,        true};
+                                  scratch_.row, scratch_.values, scratch_.retrieved,    true};
     delta_residuals(keys_of_chunk, chunk.keys, scratch_.betas);
   }
 
@@ -166,7 +166,7 @@ class LinearAttention {
                                     scratch_.query_scores + first * kChunkScores,
                                     scratch_.row,
                                     scratch_.values,
-                                    scratch_.found,
+                                    scratch_.retrieved,
                                     chunk.keys > 0};
       float* const output =
           task_.output + head * task_.output_head_stride + chunk.first_query * task_.output_stride + column;

@@ -31,7 +31,7 @@ class LinearBackward {
     values_ = take(column_rows);
     value_gradients_ = take(column_rows);
     output_gradients_ = take(forward_.heads * column_rows);
-    missing_ = take(kColumns * kBackwardChunk);
+    residuals_ = take(kColumns * kBackwardChunk);
     betas_ = take(kBackwardChunk);
     beta_gradients_ = take(kBackwardChunk);
     factors_ = take(static_cast<std::ptrdiff_t>(forward_.heads) * kBackwardChunk);
@@ -131,7 +131,7 @@ class LinearBackward {
     }
   }
 
-  /// Loads queries, and the gradients of what they found in the state.
+  /// Loads queries, and the gradients of what they retrieved from the state.
   void load_queries(const ChunkRange& chunk, const float* start) {
     if (forward_.is_kernel) write_tokens(chunk.keys, start + sizes_.columns * row_, sizes_.columns);
     for (int head = 0; head < forward_.heads; ++head) {
@@ -174,7 +174,7 @@ class LinearBackward {
             .decay = decays_.from(t * row_),
             .beta = betas_[t],
             .values = values_ + in_columns,
-            .missing = missing_ + t * kColumns,
+            .residuals = residuals_ + t * kColumns,
             .row = row_,
             .key_gradient = key_gradients_ + t * row_,
             .decay_gradient = decay_gradients_ + t * row_,
@@ -299,7 +299,7 @@ class LinearBackward {
   float* values_;            // [chunk][column_row]
   float* value_gradients_;   // [chunk][column_row]
   float* output_gradients_;  // [heads][chunk][column_row], times what the output was multiplied with
-  float* missing_;           // [chunk][kColumns]
+  float* residuals_;         // [chunk][kColumns], see Token
   float* betas_;             // [chunk]
   float* beta_gradients_;    // [chunk]
   float* factors_;           // [heads][chunk]

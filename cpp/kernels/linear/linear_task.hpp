@@ -42,7 +42,7 @@ struct LinearTask {
   int end_column;
   bool is_causal;       // as many queries as keys
   bool has_wide_decay;  // one a dimension, else one for all
-  bool is_delta;        // values are what is missing in the state, times beta
+  bool is_delta;        // writes delta residuals: values less what the state retrieves for the key, times beta
   bool is_kernel;       // elu + 1 of queries and keys, and a normaliser, the state's column value_dim
   float scale;
 
@@ -53,8 +53,8 @@ struct LinearTask {
 constexpr std::int64_t linear_row_floats(int panel, std::int64_t head_dim) { return round_up(head_dim, panel); }
 
 /// The scratch memory of one worker: the columns of the state in panels [head_dim][panel]; rows of the keys of the
-/// chunk, their decays, decayed keys, and queries; their scores with every key; the values of a panel and what the
-/// state gives of them; the normaliser and the decay of the whole chunk.
+/// chunk, their decays, decayed keys, and queries; their scores with every key; the values of a panel and what is
+/// retrieved from the state; the normaliser and the decay of the whole chunk.
 constexpr std::int64_t linear_scratch_floats(int panel, std::int64_t columns, std::int64_t head_dim,
                                              std::int64_t heads) {
   const std::int64_t row = linear_row_floats(panel, head_dim);

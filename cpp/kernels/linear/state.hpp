@@ -15,8 +15,8 @@ struct ChunkRows {
   const float* rows;          // [chunk][row]
   const float* chunk_scores;  // [chunk][kChunkScores], how much of each value a row takes
   int row;
-  float* values;  // [chunk][panel]
-  float* found;   // [chunk][panel]
+  float* values;     // [chunk][panel]
+  float* retrieved;  // [chunk][panel], of the rows, from the state before the chunk
   bool has_values;
 
   [[nodiscard]] const float* scores_of_row(int t) const { return chunk_scores + t * kChunkScores; }
@@ -27,7 +27,7 @@ template <int kRows>
 [[gnu::always_inline]] inline void add_earlier(const ChunkRows& keys_of_chunk, int first, RegisterTile<kRows>& tile) {
   for (int r = 0; r < kRows; ++r) {
     for (int vector = 0; vector < kPanelVectors; ++vector) {
-      tile[r][vector] = Batch::load_aligned(keys_of_chunk.found + (first + r) * kPanel + vector * kLanes);
+      tile[r][vector] = Batch::load_aligned(keys_of_chunk.retrieved + (first + r) * kPanel + vector * kLanes);
     }
   }
   if (!keys_of_chunk.has_values) return;
@@ -70,8 +70,7 @@ template <int kRows>
   }
 }
 
-/// Turns the values of kRows tokens into delta residuals: what the state lacks of them when their keys arrive, times
-/// beta.
+/// Turns the values of kRows tokens into delta residuals: each less what the state retrieves for its key, times beta.
 template <int kRows>
 [[gnu::noinline]] void delta_tile(const ChunkRows& keys_of_chunk, int first, const float* betas) {
   RegisterTile<kRows> tile;
@@ -92,7 +91,7 @@ inline void multiply_state(const ChunkRows& keys_of_chunk, int count) {
   for_each_tile(count, [&]<int kRows>(int first) {
     const FloatRows rows{keys_of_chunk.rows + first * keys_of_chunk.row, keys_of_chunk.row};
     multiply_nt<kRows>({keys_of_chunk.state, keys_of_chunk.head_dim, rows},
-                       {keys_of_chunk.found + first * kPanel, kPanel});
+                       {keys_of_chunk.retrieved + first * kPanel, kPanel});
   });
 }
 

@@ -16,13 +16,14 @@ inline Batch widen(I32Batch half) {
   const I32Batch magnitude = half & I32Batch(0x7FFF);
   const I32Batch shifted = magnitude << 13;
   const I32Batch rebias(112 << 23);  // 127 - 15, where f32 keeps its exponent
-  const I32Batch bent = xsimd::select(magnitude >= I32Batch(0x7C00), rebias + rebias, rebias);
-  // A subnormal is the end of the significand of 2^-14, from which 2^-14 is subtracted; on its own it would be a
-  // subnormal of f32 as well, which some machines are slow at.
+  // The exponent of infinity and NaN is 31 in f16 and 255 in f32: twice as much is added.
+  const I32Batch exponent_bias = xsimd::select(magnitude >= I32Batch(0x7C00), rebias + rebias, rebias);
+  // A subnormal f16 has no leading one. With the exponent of 2^-14 above its bits it has one, and 2^-14, which that one
+  // counts, is subtracted again. Its bits alone would be a subnormal of f32, which some machines are slow at.
   const I32Batch least(113 << 23);
   const Batch tiny = xsimd::bitwise_cast<float>(shifted + least) - xsimd::bitwise_cast<float>(least);
   const I32Batch bits =
-      xsimd::select(magnitude < I32Batch(0x0400), xsimd::bitwise_cast<std::int32_t>(tiny), shifted + bent);
+      xsimd::select(magnitude < I32Batch(0x0400), xsimd::bitwise_cast<std::int32_t>(tiny), shifted + exponent_bias);
   return xsimd::bitwise_cast<float>(bits | ((half & I32Batch(0x8000)) << 16));
 }
 
@@ -38,9 +39,9 @@ inline Batch widen(I32Batch half) {
 }
 
 /// As load_some(), of int8 times its scale.
-[[gnu::noinline]] inline Batch load_some_i8(KvRow line, int first, int count) {
+[[gnu::noinline]] inline Batch load_some_i8(KvRow row, int first, int count) {
   alignas(kScratchAlignment) float numbers[kLanes] = {};
-  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>(line.i8_at(first + i)) * *line.scale;
+  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>(row.i8_at(first + i)) * *row.scale;
   return Batch::load_aligned(numbers);
 }
 
@@ -59,10 +60,10 @@ inline int widen_i8_row(const KvRow& row, int length, float* target) {
 }
 
 /// Loads `count` (at most a vector) numbers of a row from its `first` on, widened; the other lanes are zero.
-inline Batch load_widened(KvRow line, std::ptrdiff_t first, int count) {
-  if (line.is_int8()) return load_some_i8(line, static_cast<int>(first), count);
-  if (line.dtype == DType::f16) return load_some_f16(line.f16() + first, count);
-  return load_some(line.f32() + first, count);
+inline Batch load_widened(KvRow row, std::ptrdiff_t first, int count) {
+  if (row.is_int8()) return load_some_i8(row, static_cast<int>(first), count);
+  if (row.dtype == DType::f16) return load_some_f16(row.f16() + first, count);
+  return load_some(row.f32() + first, count);
 }
 
 /// The largest of magnitudes, compared as whole numbers: floats without a sign have their order, with NaN at the end.
@@ -147,8 +148,8 @@ inline void widen_finite_rows(const std::uint16_t* source, std::ptrdiff_t stride
     widen_finite_rows(f16, rows.stride, count, length, target);
     return;
   }
-  for (int line = 0; line < count; ++line) {
-    const KvRow source = row_of(rows, first + line);
+  for (int row = 0; row < count; ++row) {
+    const KvRow source = row_of(rows, first + row);
     int i = source.is_int8() ? widen_i8_row(source, length, target) : 0;
     for (; i < length; i += kLanes) {
       const int some = length - i < kLanes ? length - i : kLanes;

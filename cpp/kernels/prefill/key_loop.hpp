@@ -20,13 +20,13 @@ struct QueriesInLanes {
       score_pairs(panel, task, keys);
     }
   }
-  static Overlay gather(const Panel& panel, const AttentionTask& task, const KeyBlock& all_keys) {
+  static Overlay collect_overlay(const Panel& panel, const AttentionTask& task, const KeyBlock& all_keys) {
     const KeySpan keys = keys_with_addends(task, all_keys);
     if (!panel.rows[0].bias && task.mask.mask_stride == 1) {
-      gather_mask_bytes(panel, keys, all_keys.addends);
+      collect_mask_bytes(panel, keys, all_keys.addends);
       return Overlay::mask_bytes;
     }
-    gather_addends(panel, task, keys, all_keys.addends);
+    collect_addends(panel, task, keys, all_keys.addends);
     return Overlay::addends;
   }
   static void store(const Panel& panel, const KeyBlock& keys, float* AttentionRow::* target, float factor) {
@@ -82,9 +82,10 @@ inline void find_segments(const Panel& panel, const AttentionTask& task, const K
   }
 }
 
-/// What is done with a KV block and a panel, where it is done seldom: all of this kind share one loop.
-using SeldomVisit = void (*)(const Panel& panel, const AttentionTask& task, const KeySegments& segments,
-                             WidenedKv& numbers);
+/// A visit by function pointer. Passes that few calls need (top-k, sparsemax, the mean of the weights) share the one
+/// instance of the loop that is made for it, which keeps the module small.
+using VisitFunction = void (*)(const Panel& panel, const AttentionTask& task, const KeySegments& segments,
+                               WidenedKv& numbers);
 
 /// Calls visit for each KV block that a panel sees: block by block, so that its keys pass every panel while they are in
 /// the cache. Blocks begin at the same keys whatever the rows, so that the sums of a row are grouped the same way in
@@ -96,6 +97,8 @@ template <class Visit>
   float* const addends = scores + std::ptrdiff_t{task.loop.key_block} * kPanel;
   float* const widened = addends + std::ptrdiff_t{task.loop.key_block} * kPanel;
 
+  // Causal masks, windows and lengths are key ranges of rows. By them the bounds of this loop leave out blocks that no
+  // row of the task sees, and `begin >= end` below those that no row of a panel sees.
   int stop = 0;
   for (int start = step_with(task, panels.first_begin); start < panels.last_end && !is_stopped(task); start = stop) {
     stop = end_of_step(task, step_group(task), start, panels.last_end);

@@ -30,7 +30,7 @@ void add_mean_weights(const AttentionTask& task) {
     pack_queries(panel, task.head_dim);
     if (task.weight.top_k > 0) recall_top_k(panel);
   }
-  for_each_key_block<SeldomVisit>(panels, task, add_block_weights);
+  for_each_key_block<VisitFunction>(panels, task, add_block_weights);
 }
 
 }  // namespace heed::kernels

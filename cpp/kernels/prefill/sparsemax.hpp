@@ -54,7 +54,7 @@ inline bool step(float sum, float count, float& shift, float& support) {
 
 /// Leaves every panel with its row_max and shift, and the other statistics as they were.
 inline void find_shifts(const Panels& panels, const AttentionTask& task) {
-  for_each_key_block<SeldomVisit>(panels, task, update_row_max);
+  for_each_key_block<VisitFunction>(panels, task, update_row_max);
   const auto for_each_lane = [&panels](auto visit) {
     for (int index = 0; index < panels.count; ++index) {
       for (int lane = 0; lane < kPanel; ++lane) visit(panels.all[index], lane);
@@ -66,7 +66,7 @@ inline void find_shifts(const Panels& panels, const AttentionTask& task) {
   });
   for (bool is_moving = true; is_moving;) {
     is_moving = false;
-    for_each_key_block<SeldomVisit>(panels, task, update_support);
+    for_each_key_block<VisitFunction>(panels, task, update_support);
     for_each_lane([&is_moving](const Panel& panel, int lane) {
       is_moving |= step(panel.row_sum[lane], panel.entropy_sum[lane], panel.shift[lane], panel.support[lane]);
       panel.row_sum[lane] = panel.entropy_sum[lane] = 0.0F;

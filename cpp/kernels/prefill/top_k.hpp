@@ -63,7 +63,7 @@ inline void find_top_k(Panels& panels, const AttentionTask& task) {
       panels.all[index].last_kept[lane] = 0;
     }
   }
-  for_each_key_block<SeldomVisit>(panels, task, update_top_k);
+  for_each_key_block<VisitFunction>(panels, task, update_top_k);
   for (int index = 0; index < panels.count; ++index) {
     Panel& panel = panels.all[index];
     for (int lane = 0; lane < kPanel; ++lane) {

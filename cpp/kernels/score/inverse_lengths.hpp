@@ -18,10 +18,10 @@ inline float power_near_inverse(float size) {
 }
 
 /// Squares are taken of numbers near 1, so that none overflows, and none that counts is lost.
-inline float inverse_length(KvRow line, int dim) {
+inline float inverse_length(KvRow row, int dim) {
   const auto visit = [&](auto with) {
     for (int i = 0; i < dim; i += kLanes) {
-      with(load_widened(line, i, dim - i < kLanes ? dim - i : kLanes));
+      with(load_widened(row, i, dim - i < kLanes ? dim - i : kLanes));
     }
   };
   Batch largest(0.0F);

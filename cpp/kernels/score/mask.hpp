@@ -99,7 +99,7 @@ class Addends {
   /// Does the same as the operator for queries in lanes with biases whose numbers lie side by side: without a branch in
   /// the loop it takes a third of the time.
   template <bool kMask>
-  void gather_whole(const AttentionRow* const (&rows)[kLanes], std::ptrdiff_t key, int count, float* addends) const {
+  void collect_whole(const AttentionRow* const (&rows)[kLanes], std::ptrdiff_t key, int count, float* addends) const {
     const float* biases[kLanes];
     const std::uint8_t* masks[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -128,8 +128,8 @@ class Addends {
   Batch masked_, units_, highest_;
 };
 
-/// Gathers the addends of a block, key by key, with queries in lanes.
-inline void gather_addends(const Panel& panel, const AttentionTask& task, const KeySpan& keys, float* addends) {
+/// Collects the addends of a block, key by key, with queries in lanes.
+inline void collect_addends(const Panel& panel, const AttentionTask& task, const KeySpan& keys, float* addends) {
   const Addends addends_of(task);
   const AttentionRow& any = panel.rows[0];
   const int whole = any.bias && addends_of.lie_side_by_side(any) ? keys.count / kLanes * kLanes : 0;
@@ -139,9 +139,9 @@ inline void gather_addends(const Panel& panel, const AttentionTask& task, const 
     const AttentionRow* rows[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) rows[lane] = &panel.row(first_lane + lane);
     if (whole > 0 && rows[0]->mask) {
-      addends_of.template gather_whole<true>(rows, keys.first, whole, target);
+      addends_of.template collect_whole<true>(rows, keys.first, whole, target);
     } else if (whole > 0) {
-      addends_of.template gather_whole<false>(rows, keys.first, whole, target);
+      addends_of.template collect_whole<false>(rows, keys.first, whole, target);
     }
     rows_to_lanes(keys.count - whole, target + whole * kPanel, kPanel,
                   [&](int lane, int i, int some) { return addends_of(*rows[lane], keys.first + whole + i, some); });
@@ -154,8 +154,8 @@ enum class Overlay : std::uint8_t { none, addends, mask_bytes };
 
 inline constexpr int kBytesOfWord = 4;
 
-/// Gathers the mask of a block with queries in lanes as Overlay::mask_bytes, transposed four keys at a time.
-[[gnu::noinline]] inline void gather_mask_bytes(const Panel& panel, const KeySpan& keys, float* words) {
+/// Collects the mask of a block with queries in lanes as Overlay::mask_bytes, transposed four keys at a time.
+[[gnu::noinline]] inline void collect_mask_bytes(const Panel& panel, const KeySpan& keys, float* words) {
   constexpr int whole = kLanes * kBytesOfWord;
   for (int first_lane = 0; first_lane < kPanel; first_lane += kLanes) {
     const std::uint8_t* masks[kLanes];

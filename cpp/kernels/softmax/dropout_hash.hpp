@@ -22,7 +22,8 @@ constexpr std::uint32_t dropout_stream(std::uint32_t seed, std::uint32_t row) {
   return mix_bits(mix_bits(seed + 0x9E3779B9U) ^ row);
 }
 
-/// The number of a key as it is mixed into the stream of its row; that of a sum is the sum of both.
+/// What is XORed for a key with the stream of its row, before mix_bits() makes the random number of the pair. It is
+/// linear modulo 2^32, dropout_key(a + b) = dropout_key(a) + dropout_key(b), so a loop over keys adds.
 constexpr std::uint32_t dropout_key(std::uint32_t key) { return key * 0x9E3779B9U; }
 
 }  // namespace heed::kernels

@@ -27,9 +27,9 @@ inline void add_entropy_sum(const Panel& panel, const float* row_max, int count,
     const Batch kept = Batch::load_aligned(panel.entropy_sum + first_lane);
     // Under a row_max this much higher, what was summed before no longer counts: it could be the lowest float times a
     // weight that exp2 does not let go to zero.
-    const Batch fallen = older - newer;
-    const Batch carried = exp2(fallen) * multiply_add(fallen, sum, kept);
-    Batch entropy_sum = xsimd::select(fallen < floor, zero, carried);
+    const Batch max_difference = older - newer;
+    const Batch carried = exp2(max_difference) * multiply_add(max_difference, sum, kept);
+    Batch entropy_sum = xsimd::select(max_difference < floor, zero, carried);
     for (int j = 0; j < count; ++j) {
       const Batch below = Batch::load_aligned(scores + j * kPanel + first_lane) - newer;
       // These weights are too small to count, masked scores among them: -inf times a weight would be NaN.

@@ -9,7 +9,7 @@ namespace heed::kernels {
 
 /// How the scores of a row become weights once all of them are known, times `factor` in the end.
 struct RowStats {
-  float row_max;
+  float row_max;  // in the backward pass of a softmax lse * log2 e: see BackwardLanes
   float factor;
   float shift;
   // With top-k: the lowest score that is kept, and the last key that has it.

@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-/// Computes the partial results of one split of a group.
+/// The floats of the partial results of one split of a group.
 Index result_floats(const AttentionPlan& plan, Index value_dim) {
   return plan.rows_per_group * kernels::partial_floats(value_dim);
 }
@@ -20,13 +20,14 @@ void combine_group(const AttentionJob& job, Index group, int worker) {
   kernels::combine_splits(kernel_task, job.plan.splits_per_group, results_of(job, group, 0, kernel_task.value_dim));
 }
 
-/// Pages are read as they lie in memory, head after head; without pages each head is read as a whole.
+/// Computes the partial results of one split of a group. Pages are read as they lie in memory: all groups of a split
+/// come before the next split. Without pages all splits of a group come before the next group.
 void run_split(const AttentionJob& job, Index task, int worker) {
   const AttentionPlan& plan = job.plan;
   const bool by_pages = job.problem.inputs.value.pages.table != nullptr;
-  const Index run = by_pages ? plan.task_count / plan.splits_per_group : plan.splits_per_group;
-  const Index group = by_pages ? task % run : task / run;
-  const Index split = by_pages ? task / run : task % run;
+  const Index stride = by_pages ? plan.task_count / plan.splits_per_group : plan.splits_per_group;
+  const Index group = by_pages ? task % stride : task / stride;
+  const Index split = by_pages ? task / stride : task % stride;
   TaskRows rows;
   const kernels::AttentionTask kernel_task = describe_rows(job, {group, 0, plan.rows_per_group}, rows, worker);
   kernels::attend_split(kernel_task, key_split(job, split), results_of(job, group, split, kernel_task.value_dim));

@@ -11,9 +11,9 @@
 #include "operations/attention/vjp_functions.hpp"
 #include "operations/attention/vjp_job.hpp"
 #include "operations/attention/vjp_score.hpp"
-#include "operations/common/kv_rows.hpp"
 #include "operations/common/parallel_for.hpp"
 #include "operations/common/scratch.hpp"
+#include "operations/common/view_rows.hpp"
 #include "problem/failures.hpp"
 
 namespace heed {

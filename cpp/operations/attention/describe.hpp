@@ -3,7 +3,7 @@
 
 #include "kernels/task/attention_task.hpp"
 #include "operations/attention/score_operands.hpp"
-#include "operations/common/kv_rows.hpp"
+#include "operations/common/view_rows.hpp"
 #include "plan/attention_plan.hpp"
 #include "problem/attention_problem.hpp"
 

@@ -56,8 +56,8 @@ void run_task(const AttentionJob& job, Index number, int worker) {
   }
 
   // These are the rows that the first pass had together, so scores come out with the same bits.
-  const bool is_parts = job.plan.splits_per_group > 0;
-  const Index heads_at_once = is_parts ? problem.heads_per_group() : 1;
+  const bool has_splits = job.plan.splits_per_group > 0;
+  const Index heads_at_once = has_splits ? problem.heads_per_group() : 1;
   TaskRows rows;
   for (Index head = 0; head < problem.query_heads; head += heads_at_once) {
     const Index count = heads_at_once * task.query_count;
@@ -69,7 +69,7 @@ void run_task(const AttentionJob& job, Index number, int worker) {
     kernel_task.rows = rows.data();
     kernel_task.row_count = static_cast<int>(count);
     kernel_task.weight.head_weight = 1.0F / static_cast<float>(problem.query_heads);
-    if (is_parts) {
+    if (has_splits) {
       kernels::add_split_mean_weights(kernel_task, task.keys);
     } else {
       kernels::add_mean_weights(kernel_task);

@@ -36,6 +36,8 @@ void describe_rows(const VjpJob& job, const VjpBlock& block, VjpRows& all) {
     if (job.row_stats != nullptr) {
       row.stats = job.row_stats + job.row_index(block.group, block.first_row + i);
     } else {
+      // The saved log-sum-exp makes P at once: row_max is lse * log2 e here, and P = exp2(score - row_max), as scores
+      // come times log2 e.
       const float row_max = is_softmax ? *problem.log_sum_exp.at(b, h, query) * kernels::kLog2E : 0.0F;
       all.stats[index] = {.row_max = row_max, .factor = 1.0F, .shift = 0.0F, .threshold = 0.0F, .last_kept = 0};
       row.stats = &all.stats[index];

@@ -40,7 +40,8 @@ struct VjpJob {
   VjpFunction score_mod, weight_mod;
   float* table_partials = nullptr;  // [table_partials][table_numbers]
 
-  // Of queries, keys and values as they meet, where groups share none: the caller's or ScoreBackward's.
+  // Gradients of the queries and keys that are multiplied (after projections) and of the values, with a copy for each
+  // group: the caller's views, or those of ScoreBackward where it projects them or sums over groups.
   TensorView<float> query_gradient;
   TensorView<float> key_gradient;
   TensorView<float> value_gradient;

@@ -6,8 +6,8 @@
 #include "heed/rounding.hpp"
 #include "kernels/instances/attention.hpp"
 #include "kernels/instances/backward.hpp"
-#include "operations/common/kv_rows.hpp"
 #include "operations/common/parallel_for.hpp"
+#include "operations/common/view_rows.hpp"
 
 namespace heed {
 namespace {
@@ -21,7 +21,7 @@ int head_dim_of(const VjpJob& job) { return static_cast<int>(job.forward().head_
 
 bool is_additive(const AttentionProblem& forward) { return forward.options.score.kind == ScoreKind::additive; }
 
-/// Whether queries, or keys, meet as something else than the caller's.
+/// Whether the queries, or keys, that are multiplied are made for the call and not the caller's own.
 bool are_queries_made(const AttentionProblem& forward) {
   return is_additive(forward) || forward.options.score.kind == ScoreKind::general;
 }

@@ -1,9 +1,9 @@
 #include "operations/training/linear_vjp.hpp"
 
 #include "kernels/instances/linear_backward.hpp"
-#include "operations/common/kv_rows.hpp"
 #include "operations/common/parallel_for.hpp"
 #include "operations/common/scratch.hpp"
+#include "operations/common/view_rows.hpp"
 #include "operations/linear_problem.hpp"
 
 namespace heed {

@@ -44,7 +44,7 @@ struct AdamCall {
   float weight_decay;
   float correction1;
   float correction2;
-  std::int32_t is_decoupled;
+  std::int32_t is_decoupled;  // 1: AdamW, 0: Adam
   PackedView next_parameters;
   PackedView next_means;
   PackedView next_squares;

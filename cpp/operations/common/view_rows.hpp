@@ -1,4 +1,4 @@
-// Rows of a view as kernels read them.
+// Rows of a TensorView as kernels read them: FloatRow, KvRows and strides.
 #pragma once
 
 #include <cstddef>
