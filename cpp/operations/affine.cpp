@@ -31,7 +31,6 @@ void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
   kernels::packed_gemm({.rows = input.row(task.first_row),
                         .row_stride = static_cast<std::ptrdiff_t>(input.stride),
                         .row_count = static_cast<int>(task.rows),
-                        .is_single = input.count == 1,
                         .panels = inputs.weights + task.first_column * input.length,
                         .depth = static_cast<int>(input.length),
                         .columns = static_cast<int>(task.columns),

@@ -81,7 +81,6 @@ void run_task(const GruProblem& problem, const GruTask& task) {
     kernels::packed_gemm({.rows = task.state + task.first_entry * hidden,
                           .row_stride = static_cast<std::ptrdiff_t>(hidden),
                           .row_count = static_cast<int>(task.entries),
-                          .is_single = problem.batch == 1,
                           .panels = weights + task.first_column * hidden,
                           .depth = static_cast<int>(hidden),
                           .columns = static_cast<int>(task.columns),

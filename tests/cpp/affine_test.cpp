@@ -159,11 +159,22 @@ TEST_CASE("linear gives the same bits for any number of workers, and for rows am
   for (Index i = 0; i < 75; ++i) CHECK(some.at(1, i) == expected.at(199, i));
 }
 
-TEST_CASE("linear of one row agrees with several workers") {
+TEST_CASE("linear of one row has the bits that the row has among others, with any number of workers") {
   Random random(505);
-  const Scene scene(random, 1, 77, 300);
-  ReverseExecutor executor(4);
-  CHECK(run(scene, {}, 0, executor).numbers == run(scene, {}).numbers);
+  for (const Index outputs : {77, 300}) {
+    for (const Index inputs : {9, 1100}) {
+      const Scene scene(random, 7, inputs, outputs);
+      const OwnedRows expected = run(scene, {});
+      const Packed packed(scene.matrix());
+      const Rows<const float> last{scene.input.rows.row(6), 1, inputs, inputs};
+      ReverseExecutor several(4);
+      for (Executor* const executor : {&calling_thread(), static_cast<Executor*>(&several)}) {
+        OwnedRows alone(1, outputs, kUntouched);
+        REQUIRE(affine({last, packed.data()}, {}, alone.rows, *executor).is_ok());
+        CHECK(std::equal(alone.rows.row(0), alone.rows.row(0) + outputs, expected.rows.row(6)));
+      }
+    }
+  }
 }
 
 TEST_CASE("linear stops when it is told") {

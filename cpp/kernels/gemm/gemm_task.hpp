@@ -12,7 +12,6 @@ struct GemmTask {
   const float* rows;
   std::ptrdiff_t row_stride;
   int row_count;
-  bool is_single;  // the call has one row in all
   const float* panels;
   int depth;
   int columns;  // of the panels, the last one perhaps in part

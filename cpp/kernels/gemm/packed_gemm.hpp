@@ -8,34 +8,32 @@
 
 namespace heed::kernels {
 
-/// GEMV. One row is memory-bound, so a panel is read in its order, once, into accumulators that do not wait for each
-/// other. A register tile of one row would have two accumulators, and one of four rows four panels.
-[[gnu::noinline]] inline void gemv_panel(const float* row, const float* panel, int depth, float* sums) {
-  constexpr int accumulators = 4;
-  Batch partial[accumulators][kPanelVectors];
-  for (auto& a : partial) a[0] = a[1] = Batch(0.0F);
-  int k = 0;
-  for (; k + accumulators <= depth; k += accumulators) {
-    for (int a = 0; a < accumulators; ++a) {
-      const Batch number = Batch::broadcast(row[k + a]);
-      for (int vector = 0; vector < kPanelVectors; ++vector) {
-        const Batch weights = Batch::load_aligned(panel + vector * kLanes);
-        partial[a][vector] = multiply_add(number, weights, partial[a][vector]);
+/// GEMV: one row times kPanels panels. It is memory-bound, and a core reads several panels at once faster than one
+/// after the other. Each sum is added up as multiply_nt() does, so a row alone has the bits that it has among others.
+template <int kPanels>
+[[gnu::noinline]] void multiply_row(const float* row, const float* panels, int depth, float* const* sums) {
+  const std::ptrdiff_t stride = std::ptrdiff_t{depth} * kPanel;
+  for (int first = 0; first < depth; first += kDepthBlock) {
+    const int end = depth - first < kDepthBlock ? depth : first + kDepthBlock;
+    RegisterTile<kPanels> tile;
+    clear_tile<kPanels>(tile);
+    for (int k = first; k < end; ++k) {
+      const Batch number = Batch::broadcast(row[k]);
+      const float* const line = panels + std::ptrdiff_t{k} * kPanel;
+      for (int p = 0; p < kPanels; ++p) {
+        for (int vector = 0; vector < kPanelVectors; ++vector) {
+          const Batch weights = Batch::load_aligned(line + p * stride + vector * kLanes);
+          tile[p][vector] = multiply_add(number, weights, tile[p][vector]);
+        }
       }
-      panel += kPanel;
     }
-  }
-  for (; k < depth; ++k) {
-    const Batch number = Batch::broadcast(row[k]);
-    for (int vector = 0; vector < kPanelVectors; ++vector) {
-      const Batch weights = Batch::load_aligned(panel + vector * kLanes);
-      partial[0][vector] = multiply_add(number, weights, partial[0][vector]);
+    for (int p = 0; p < kPanels; ++p) {
+      for (int vector = 0; vector < kPanelVectors; ++vector) {
+        float* const sum = sums[p] + vector * kLanes;
+        if (first > 0) tile[p][vector] += Batch::load_unaligned(sum);
+        tile[p][vector].store_unaligned(sum);
+      }
     }
-    panel += kPanel;
-  }
-  for (int vector = 0; vector < kPanelVectors; ++vector) {
-    const Batch sum = (partial[0][vector] + partial[1][vector]) + (partial[2][vector] + partial[3][vector]);
-    sum.store_unaligned(sums + vector * kLanes);
   }
 }
 
@@ -44,10 +42,18 @@ void packed_gemm(const GemmTask& task) {
   const int panels = (task.columns + kPanel - 1) / kPanel;
   const std::ptrdiff_t panel_floats = std::ptrdiff_t{task.depth} * kPanel;
   const auto sums_of = [&](int panel) { return panel < whole ? task.sums + panel * kPanel : task.last_panel; };
-  if (task.is_single) {
-    for (int panel = 0; panel < panels; ++panel) {
-      gemv_panel(task.rows, task.panels + panel * panel_floats, task.depth, sums_of(panel));
-    }
+  if (task.row_count == 1) {
+    int panel = 0;
+    const auto multiply_in = [&]<int kPanels>() {
+      for (; panel + kPanels <= panels; panel += kPanels) {
+        float* sums[kPanels];
+        for (int p = 0; p < kPanels; ++p) sums[p] = sums_of(panel + p);
+        multiply_row<kPanels>(task.rows, task.panels + panel * panel_floats, task.depth, sums);
+      }
+    };
+    multiply_in.template operator()<kMR>();
+    multiply_in.template operator()<3>();
+    multiply_in.template operator()<1>();
   } else {
     for (int first = 0; first < task.depth; first += kDepthBlock) {
       const int depth = task.depth - first < kDepthBlock ? task.depth - first : kDepthBlock;
