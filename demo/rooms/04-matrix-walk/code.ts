@@ -1,20 +1,20 @@
 // The present state as code: the call of heed, and the same in PyTorch, with the very numbers on the page.
 
 import { callsOf } from "../../src/engine/walk-call.js";
-import type { State } from "../../src/model/state.js";
 import type { Walk } from "../../src/model/walk.js";
 import { heedSource, NOTHING, single, torchSource } from "../../src/ui/code.js";
+import type { Scene } from "./views.js";
 
 const aboutOf = ({ labels }: Walk): string => labels.join(" ").replace(/\s+/g, " ");
 
-export function heedCode(walk: Walk, state: State): string {
+export function heedCode({ walk, state }: Scene): string {
   const [call] = callsOf(walk, state);
   if (call === undefined) return `// ${NOTHING}`;
   const options = { ...call.options, return: { weights: true, lse: true } };
   return heedSource({ about: aboutOf(walk), call, options, results: "output, weights, lse" });
 }
 
-export function torchCode(walk: Walk, state: State): string {
+export function torchCode({ walk, state }: Scene): string {
   const [call] = callsOf(walk, state);
   if (call === undefined) return `# ${NOTHING}`;
   const { hidden, causal } = state;

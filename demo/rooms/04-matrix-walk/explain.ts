@@ -1,18 +1,169 @@
 // One cell's number, taken apart, whichever matrix it stands in.
 
-import type { Explanation } from "../../src/ui/explanation.js";
-import { ATTENTION } from "./explain-attention.js";
-import { INPUTS } from "./explain-inputs.js";
-import type { MatrixName, Scene, Spot } from "./spots.js";
-import { viewOf } from "./views.js";
+import { isUnknown } from "../../src/model/embed.js";
+import { along, at, down, multiply, transpose } from "../../src/model/matrix.js";
+import { rowSum } from "../../src/model/softmax.js";
+import { isNameless, type Role } from "../../src/model/state.js";
+import { FEATURE_MEANING, FEATURES } from "../../src/model/vocabulary.js";
+import { type Explanation, lit, products } from "../../src/ui/explanation.js";
+import { exact, small, timesTold } from "../../src/ui/numbers.js";
+import { type MatrixName, type Scene, type Spot, viewOf } from "./views.js";
 
-const EXPLAIN: Readonly<Record<MatrixName, (scene: Scene, row: number, col: number) => Explanation>> = {
-  ...INPUTS,
-  ...ATTENTION,
-};
+type Told = Omit<Explanation, "subject" | "result"> & Partial<Explanation>;
+
+interface Cell {
+  readonly row: number;
+  readonly col: number;
+  /** What stands before its row, and above its column. */
+  readonly names: readonly [string, string];
+  readonly result: number;
+}
 
 /** undefined where the spot lies outside of the present matrices. */
 export function explain(scene: Scene, { name, row, col }: Spot): Explanation | undefined {
-  const { rows, cols } = viewOf(name, scene).matrix;
-  return row < rows && col < cols ? EXPLAIN[name](scene, row, col) : undefined;
+  // Told as a key: a row of K.
+  if (name === "Kt") return explain(scene, { name: "K", row: col, col: row });
+  const { matrix, title, rowLabels, colLabels } = viewOf(name, { ...scene, kernel: undefined });
+  if (row >= matrix.rows || col >= matrix.cols) return undefined;
+  const names = [rowLabels[row] ?? "", colLabels[col] ?? ""] as const;
+  const result = at(matrix, row, col);
+  const isOfKernel = scene.kernel !== undefined && (name === "A" || name === "lse" || name === "O");
+  return {
+    subject: `${title.replaceAll("_", "")} [${names.join(", ")}]`,
+    result,
+    ...(isOfKernel ? { kernel: at(viewOf(name, scene).matrix, row, col) } : {}),
+    ...TELL[name](scene, { row, col, names, result }),
+  };
 }
+
+const ROLES = { q: ["Q", "Wq", "query"], k: ["K", "Wk", "key"], v: ["V", "Wv", "value"] } as const;
+
+const explainWeight =
+  (role: Role) =>
+  (_: Scene, { row, col, names: [feature, question] }: Cell): Told => {
+    const [letter, name, what] = ROLES[role];
+    return {
+      editable: true,
+      sentence: `How much “${feature}” adds to column “${question}” of a word’s ${what}.`,
+      lights: [lit(name, undefined, col), lit("X", undefined, row), lit(letter, undefined, col)],
+    };
+  };
+
+const explainProjection =
+  (role: Role) =>
+  (scene: Scene, { row, col, names: [word, question] }: Cell): Told => {
+    const { x, featureNames, labels, askers } = scene.walk;
+    const [letter, name, what] = ROLES[role];
+    const from = role === "q" ? row + labels.length - askers.length : row;
+    const weights = down(viewOf(name, scene).matrix, col);
+    return {
+      sentence: `Column “${question}” of the ${what} of “${word}”: its row of X times this column of W${letter}.`,
+      ...products(featureNames, along(x, from), weights, ["", "X", `W${letter}`]),
+      lights: [
+        lit("X", from),
+        lit(name, undefined, col),
+        lit(letter, row, col),
+        ...(role === "k" ? [lit("Kt", col, row)] : []),
+      ],
+    };
+  };
+
+const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell) => Told>> = {
+  X: ({ state }, { row, col, names: [word] }) => {
+    const feature = FEATURES[col];
+    const unknown = "This word is not in our small table: the number is made from its letters";
+    const given = isUnknown(word) ? unknown : "Set by hand for this word";
+    const sentence =
+      isNameless(state) || feature === undefined
+        ? "An input: no arithmetic yet. Drag or type to change it."
+        : `Column “${feature}”: ${FEATURE_MEANING[feature]}. ${state.numbers === null ? given : "You changed X by hand"}.`;
+    return { editable: true, sentence, lights: [lit("X", row)] };
+  },
+  Wq: explainWeight("q"),
+  Wk: explainWeight("k"),
+  Wv: explainWeight("v"),
+  Q: explainProjection("q"),
+  K: explainProjection("k"),
+  V: explainProjection("v"),
+  Wqk: (scene, { row, col, names: [asking, asked] }) => {
+    const [left, right] = [viewOf("Wq", scene), viewOf("Wk", scene)];
+    return {
+      sentence: `How much “${asking}” of one word and “${asked}” of another add to the score of the two.`,
+      ...products(left.colLabels, along(left.matrix, row), along(right.matrix, col), ["", "WQ", "WK"]),
+      lights: [lit("Wqk", row, col)],
+    };
+  },
+  S: (scene, { row, col, names: [asker, word] }) => {
+    const { q, k } = scene.head;
+    const { x, labels, askers } = scene.walk;
+    // The same without a query or a key: two words, and one matrix between them.
+    const bilinear = multiply(multiply(x, viewOf("Wqk", scene).matrix), transpose(x));
+    const again = exact(at(bilinear, row + labels.length - askers.length, col));
+    return {
+      sentence: `The query of “${asker}” times the key of “${word}”. As x W_Q W_Kᵀ xᵀ it is ${again} as well.`,
+      ...products(viewOf("Q", scene).colLabels, along(q, row), along(k, col), ["", "q", "k"]),
+      lights: [lit("Q", row), lit("Kt", undefined, col), lit("K", col), lit("S", row, col)],
+    };
+  },
+  Z: ({ walk: { scale, headWidth }, head, state }, { row, col, result }) => {
+    const multiplier = exact(scale, 6);
+    const why = state.scale === "root" ? `1/√${headWidth}, which is ${multiplier}` : `the scale ${multiplier}`;
+    return {
+      sentence: `The score times ${why}.`,
+      last: timesTold([at(head.scores, row, col), scale], result),
+      lights: [lit("S", row, col), lit("Z", row, col)],
+    };
+  },
+  M: ({ walk, head, state }, { row, col, names: [asker, word], result }) => {
+    const offset = state.causal === "upper-left" ? 0 : walk.labels.length - walk.askers.length;
+    const sentences = {
+      padding: `“${word}” is hidden from everybody (padding), so “${asker}” does not see it.`,
+      later: `Causal: query ${row + 1} sees keys up to ${Math.max(0, row + 1 + offset)}, and “${word}” is key ${col + 1}.`,
+      seen: `“${asker}” may see “${word}”: the scaled score passes unchanged.`,
+    };
+    return {
+      sentence: sentences[walk.hiddenBy(row, col) ?? "seen"],
+      last: `${exact(at(head.scaled, row, col))} → ${exact(result)}`,
+      lights: [lit("Z", row, col), lit("M", row, col)],
+    };
+  },
+  A: ({ walk, head: { masked } }, { row, col, names: [asker, word], result }) => {
+    const { most, sum } = rowSum(masked, row);
+    const lights = [lit("M", row), lit("A", row, col)];
+    if (most === Number.NEGATIVE_INFINITY) {
+      const sentence = `“${asker}” sees no word at all: by rule every weight is 0.`;
+      return { sentence, last: "no visible key → 0", lights };
+    }
+    const reason = walk.hiddenBy(row, col);
+    const power = (key: number): number => Math.exp(at(masked, row, key) - most);
+    return {
+      sentence:
+        reason === undefined
+          ? `The attention weight of “${word}” for “${asker}”. The largest score in this row is ${exact(most)}.`
+          : `“${word}” is out of sight (${reason === "padding" ? "padding" : "causal"}): e^−∞ is 0, exactly.`,
+      head: ["", "score", "− max", "e^"],
+      terms: walk.labels.map((label, key) => {
+        const score = at(masked, row, key);
+        const figures = [exact(score, 3), exact(score - most, 3), small(power(key))];
+        return { label, figures, own: key === col, faint: power(key) < 5e-5 };
+      }),
+      last: `${small(power(col))} / ${exact(sum)} = ${small(result)}`,
+      lights,
+    };
+  },
+  lse: ({ head: { masked } }, { row, names: [asker], result }) => {
+    const { most, sum } = rowSum(masked, row);
+    return {
+      subject: `lse [${asker}]`,
+      sentence:
+        "The logarithm of the row’s sum of exponentials: with it, any weight can be computed again without its row.",
+      last: sum === 0 ? "ln 0 = −∞" : `${exact(most)} + ln ${exact(sum)} = ${exact(result)}`,
+      lights: [lit("M", row), lit("lse", row, 0)],
+    };
+  },
+  O: ({ walk, head }, { row, col, names: [asker, feature] }) => ({
+    sentence: `The output of “${asker}” in “${feature}”: every value times its attention weight.`,
+    ...products(walk.labels, along(head.weights, row), down(head.v, col), ["", "weight", "v"]),
+    lights: [lit("A", row), lit("V", undefined, col), lit("O", row, col)],
+  }),
+};

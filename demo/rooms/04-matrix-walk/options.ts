@@ -43,12 +43,8 @@ export class Options {
 
   constructor(store: WalkStore) {
     this.#store = store;
-    const hide = h(
-      "div",
-      { class: "controls-hide" },
-      h("span", { class: "small-label" }, "Hide a word"),
-      this.#hide.element,
-    );
+    const about = h("span", { class: "small-label" }, "Hide a word");
+    const hide = h("div", { class: "controls-hide" }, about, this.#hide.element);
     const parts = [this.#order, this.#width, this.#heads, this.#scale, this.#ownScale, this.#causal, this.#asking];
     this.more = [...parts.map(({ element }) => element), hide];
   }

@@ -1,8 +1,10 @@
 // Room 4, the matrix walk: X to Q, K, V, to scores, to weights, to the output, on one board; and every cell's arithmetic.
 
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
-import { rowsOf } from "../../src/model/matrix.js";
-import { NOTHING_EDITED, openWalkStore, type State } from "../../src/model/state.js";
+import { MOST_WIDTH } from "../../src/model/embed.js";
+import { at, fill, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { NOTHING_EDITED, openWalkStore, type Role, type State } from "../../src/model/state.js";
+import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { type Walk, walk } from "../../src/model/walk.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { SentenceInput } from "../../src/page/input.js";
@@ -13,17 +15,15 @@ import { choice } from "../../src/ui/choice.js";
 import { button, find, h } from "../../src/ui/dom.js";
 import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { worded } from "../../src/ui/orientation.js";
-import { legend, type Picture, picture } from "../../src/ui/picture.js";
+import { drawer, legend, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
-import { afterEdit, type Edit } from "./edits.js";
 import { explain } from "./explain.js";
 import { HEADS, Options } from "./options.js";
-import { PLACES, type Place, placeOf } from "./places.js";
+import { PLACES, type Place, placeOf, tellingSpot } from "./places.js";
 import { drawWalk } from "./shapes.js";
-import { MATRICES, type Scene, tellingSpot } from "./spots.js";
-import { viewOf } from "./views.js";
+import { MATRICES, type Scene, viewOf } from "./views.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/stage.css";
@@ -36,18 +36,15 @@ const [input, stage] = [new SentenceInput(store, BESIDES[0]), new Stage(store, B
 const SECONDS_A_PLACE = 4;
 
 class MatrixWalk {
-  #walk: Walk;
-  #answer: KernelAnswer | undefined;
-  readonly #options: Options;
-  readonly #picture: Picture;
+  #scene: Scene;
+  readonly #options = new Options(store);
   readonly #numbers = new NamedMatrices(MATRICES, () => store.state.columns);
   readonly #teller = new Teller({
     keeper: () => store,
-    first: () =>
-      this.#ofScene((scene) => (this.#walk.labels.length === 0 ? undefined : tellingSpot(scene, this.#place))),
-    explain: (cell) => this.#numbers.told(cell, (spot) => this.#ofScene((scene) => explain(scene, spot))),
+    first: () => (this.#scene.walk.labels.length === 0 ? undefined : tellingSpot(this.#scene, this.#place)),
+    explain: (cell) => this.#numbers.told(cell, (spot) => explain(this.#scene, spot)),
     light: (lights) => this.#numbers.light(lights),
-    retype: (cell, value) => this.#edit({ ...cell, values: [[value]] }),
+    retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
   readonly #board = new Board({
     steps: PLACES.map(({ title }) => title),
@@ -68,52 +65,47 @@ class MatrixWalk {
   readonly #later = button("Hide later words", () => store.change({ causal: "lower-right" }, "new"), "link");
   readonly #formula = h("div", { class: "step-formula" });
   readonly #every = button("All steps", () => store.change({ all: !store.state.all }, "new"));
-  readonly #drawer = h(
-    "details",
-    { class: "more" },
-    h("summary", {}, "Numbers"),
+  readonly #drawer = drawer(
+    "Numbers",
     h("div", { class: "controls-options" }, this.#every),
     this.#numbers.line(...MATRICES),
   );
 
+  readonly #picture = picture({
+    name: "walk",
+    title: "From words to outputs",
+    body: [
+      this.#board.element,
+      legend({ query: "above 0", below: "below 0, the darker the larger", share: "attention weights" }),
+    ],
+    controls: [this.#heads.element, this.#later, this.#restore],
+    more: this.#options.more,
+    aside: this.#formula,
+    data: () => this.#data(),
+  });
+
   constructor(walk: Walk) {
     for (const one of BESIDES) one.hidden = false;
-    this.#walk = walk;
-    this.#options = new Options(store);
-    const leave = (): void => this.#teller.leave();
-    this.#numbers.listen({ point: (spot, held) => this.#teller.point(spot, held), leave }, (name, row, col, values) =>
-      this.#edit({ name, row, col, values }),
-    );
+    this.#scene = sceneOf(walk);
+    this.#numbers.listen(this.#teller, (...edit) => this.#edit(...edit));
     this.#drawer.open = store.state.all;
-    this.#picture = picture({
-      name: "walk",
-      title: "From words to outputs",
-      body: [
-        this.#board.element,
-        legend({ query: "above 0", below: "below 0, the darker the larger", share: "attention weights" }),
-      ],
-      controls: [this.#heads.element, this.#later, this.#restore],
-      more: this.#options.more,
-      aside: this.#formula,
-      data: () => this.#data(),
-    });
     furnish(find("#room", HTMLElement), {
       pictures: [this.#picture.element, h("div", { class: "below-picture" }, this.#drawer, ...BESIDES)],
       menu: [this.#options.by.element],
       readout: this.#teller.element,
       agreement: this.#agreement,
-      heedCode: () => heedCode(this.#walk, store.state),
-      torchCode: () => torchCode(this.#walk, store.state),
+      heedCode: () => heedCode(this.#scene),
+      torchCode: () => torchCode(this.#scene),
     });
   }
 
   /** `answer`: the kernel's, or undefined as long as there is none for this walk. */
   show(walk: Walk, answer: KernelAnswer | undefined): void {
-    this.#walk = walk;
-    this.#answer = answer;
-    const { state } = store;
-    const place = this.#place;
-    const say = state.columns ? worded : (text: string): string => text;
+    const scene = sceneOf(walk, answer);
+    const { state } = scene;
+    const [place, at] = [this.#place, placeOf(state)];
+    const say = state.columns ? worded : String;
+    this.#scene = scene;
     this.#options.show(state, walk);
     this.#heads.element.hidden = state.heads === 1;
     this.#heads.element.dataset["heads"] = String(state.heads);
@@ -123,26 +115,16 @@ class MatrixWalk {
     this.#every.setAttribute("aria-pressed", String(state.all));
     this.#picture.say(say(place.text(walk, state)));
     this.#formula.replaceChildren(place.formula(state.columns));
-    this.#ofScene((scene) => {
-      this.#numbers.show((name) => (state.all || place.numbers.includes(name) ? viewOf(name, scene) : undefined));
-      const at = placeOf(state);
-      this.#board.show(drawWalk(scene), this.#at === undefined ? at : this.#board.at);
-      if (this.#at !== undefined && this.#at !== at) this.#board.goTo(at);
-      this.#at = at;
-    });
+    this.#numbers.show((name) => (state.all || place.numbers.includes(name) ? viewOf(name, scene) : undefined));
+    this.#board.show(drawWalk(scene), this.#at === undefined ? at : this.#board.at);
+    if (this.#at !== undefined && this.#at !== at) this.#board.goTo(at);
+    this.#at = at;
     this.#agreement.textContent = agreed("Weights and outputs", answer?.difference);
     this.#teller.tell();
   }
 
   get #place(): Place {
     return PLACES[placeOf(store.state)] ?? (PLACES[0] as Place);
-  }
-
-  #ofScene<T>(use: (scene: Scene) => T): T | undefined {
-    const { state } = store;
-    const head = this.#walk.heads[state.head];
-    const kernel = this.#answer?.heads[state.head];
-    return head === undefined ? undefined : use({ walk: this.#walk, state, head, kernel });
   }
 
   /** What is dragged or played is one entry of the history. */
@@ -168,19 +150,37 @@ class MatrixWalk {
 
   /** Of all steps, whichever are shown. */
   #data(): unknown {
-    return this.#ofScene((scene) => {
-      const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, scene).matrix)] as const);
-      const { labels, askers, featureNames, scale } = this.#walk;
-      return { labels, askers, featureNames, scale, head: store.state.head, ...Object.fromEntries(matrices) };
-    });
+    const matrices = MATRICES.map((name) => [name, rowsOf(viewOf(name, this.#scene).matrix)] as const);
+    const { labels, askers, featureNames, scale } = this.#scene.walk;
+    return { labels, askers, featureNames, scale, head: store.state.head, ...Object.fromEntries(matrices) };
   }
 
-  #edit(edit: Edit): void {
-    const patch = afterEdit(store.state, this.#walk, edit);
-    if (patch === undefined) return;
-    store.hold({ name: edit.name, row: edit.row, col: edit.col });
-    store.change(patch);
+  /** X becomes numbers, which a pasted block may make more of; a projection becomes an edited one of the same size. */
+  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
+    const { x, projections, headWidth } = this.#scene.walk;
+    const { edited, head } = store.state;
+    const role = ROLES[name];
+    if (name !== "X" && role === undefined) return;
+    store.hold({ name, row, col });
+    if (role !== undefined) {
+      const own = withBlock(projections[role], row, col + head * headWidth, values);
+      store.change({ edited: { ...edited, [role]: own } });
+      return;
+    }
+    const rows = Math.min(MOST_TOKENS, Math.max(x.rows, row + values.length));
+    const cols = Math.min(MOST_WIDTH, Math.max(x.cols, ...values.map((line) => col + line.length)));
+    const grown = fill(rows, cols, (r, c) => (r < x.rows && c < x.cols ? at(x, r, c) : 0));
+    store.change({ numbers: withBlock(grown, row, col, values) });
   }
+}
+
+const ROLES: Readonly<Record<string, Role>> = { Wq: "q", Wk: "k", Wv: "v" };
+
+function sceneOf(walk: Walk, answer?: KernelAnswer): Scene {
+  const { state } = store;
+  const head = walk.heads[state.head];
+  if (head === undefined) throw new Error(`the walk has no head ${state.head}`);
+  return { walk, state, head, kernel: answer?.heads[state.head] };
 }
 
 function stateAt(place: Place | undefined): Partial<State> {
@@ -188,7 +188,7 @@ function stateAt(place: Place | undefined): Partial<State> {
 }
 
 function isEdited({ edited, numbers, text }: State): boolean {
-  return edited.q !== null || edited.k !== null || edited.v !== null || (numbers !== null && text !== "");
+  return Object.values(edited).some((one) => one !== null) || (numbers !== null && text !== "");
 }
 
 runRoom({

@@ -1,12 +1,13 @@
-// The places of the walk: what each is called, what it says, and which matrices have their numbers there.
+// The places of the walk: what each is called, what it says, which matrices have their numbers there, and the cell to begin with.
 
-import { identity, rowsOf, widestGap } from "../../src/model/matrix.js";
+import { bestOf, identity, type Matrix, rowsOf, widestGap } from "../../src/model/matrix.js";
 import { isNameless, type Role, type State, type StepName } from "../../src/model/state.js";
 import { WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
+import { tellingWord } from "../../src/page/stage.js";
 import { formula, fraction, plain, root, row, sub, sup, under } from "../../src/ui/math.js";
 import { exact } from "../../src/ui/numbers.js";
-import type { MatrixName } from "./spots.js";
+import type { MatrixName, Scene, Spot } from "./views.js";
 
 export interface Place {
   readonly step: StepName;
@@ -22,11 +23,11 @@ export interface Place {
 
 /** Of query i and some key, in the order in which rows and columns stand. */
 const pair = (columns: boolean, key: string): Element => (columns ? row(key, "i") : row("i", key));
-const product = (columns: boolean, left: Element | string, right: Element | string): Element =>
+const product = (columns: boolean, left: string, right: Element | string): Element =>
   row(...(columns ? [right, left] : [left, right]));
 const projection = (role: string) => (columns: boolean) =>
   formula(role, "=", product(columns, "X", sub("W", role)), plain("  (+ "), sub("b", role), plain(")"));
-const transposedKeys = (): Element => sup("K", "⊤");
+const scores = (columns: boolean): Element => product(columns, "Q", sup("K", "⊤"));
 const power = (columns: boolean, key: string): Element => sup("e", sub("S", pair(columns, key)));
 
 export const PLACES: readonly Place[] = [
@@ -81,7 +82,7 @@ export const PLACES: readonly Place[] = [
     title: "S: every query meets every key",
     text: ({ askers, labels }) =>
       `K turns over its diagonal: each key becomes a column. A score is the dot product of a query and a key, ${askers.length} × ${labels.length} of them. Written out it is bilinear, x W_Q W_Kᵀ xᵀ: one matrix between two words.`,
-    formula: (columns) => formula("S", "=", product(columns, "Q", transposedKeys())),
+    formula: (columns) => formula("S", "=", scores(columns)),
     numbers: ["Q", "Kt", "S", "Wqk"],
   },
   {
@@ -92,7 +93,7 @@ export const PLACES: readonly Place[] = [
       state.scale === "root"
         ? `A sum of d products spreads like √d, so all scores are multiplied by 1/√${walk.headWidth} ≈ ${exact(walk.scale)}. Without it, wide vectors would give one key nearly all of the weight.`
         : `All scores are multiplied by ${exact(walk.scale)}, which you chose. Towards 0 all keys get the same weight; the larger it is, the more the best match takes all.`,
-    formula: (columns) => formula(fraction(product(columns, "Q", transposedKeys()), root("d"))),
+    formula: (columns) => formula(fraction(scores(columns), root("d"))),
     numbers: ["S", "Z"],
   },
   {
@@ -110,12 +111,10 @@ export const PLACES: readonly Place[] = [
     title: "A: scores become attention weights",
     text: (walk, state) =>
       `In each row, e is raised to every score and divided by the row’s sum. The bars of a row add up to one full cell.${ownSentence(walk, state)}`,
-    formula: (columns) =>
-      formula(
-        sub("A", pair(columns, "j")),
-        "=",
-        fraction(power(columns, "j"), row(under("∑", "l"), power(columns, "l"))),
-      ),
+    formula: (columns) => {
+      const sum = row(under("∑", "l"), power(columns, "l"));
+      return formula(sub("A", pair(columns, "j")), "=", fraction(power(columns, "j"), sum));
+    },
     numbers: ["M", "A", "lse"],
   },
   {
@@ -133,16 +132,32 @@ export function placeOf({ step, role }: State): number {
   return PLACES.findIndex((place) => place.step === step && (place.role ?? role) === role);
 }
 
+/** The cell that a place shows as long as nobody points at one: of the word in the light, and of the key with the largest weight. */
+export function tellingSpot({ walk, head, state }: Scene, { step, role = "q" }: Pick<Place, "step" | "role">): Spot {
+  const first = walk.labels.length - walk.askers.length;
+  const row = Math.max(0, (state.asker >= 0 ? state.asker : tellingWord(walk)) - first);
+  const best = (matrix: Matrix, of: number): number => bestOf({ ...matrix, data: matrix.data.map(Math.abs) }, of);
+  const key = best(head.weights, row);
+  const hidden = walk.labels.findIndex((_, col) => walk.hiddenBy(row, col) !== undefined);
+  const projected = { q: row, k: key, v: row + first }[role];
+  const spots: Readonly<Record<StepName, readonly [MatrixName, number, number]>> = {
+    words: ["X", row + first, best(walk.x, row + first)],
+    project: [({ q: "Q", k: "K", v: "V" } as const)[role], projected, best(head[role], projected)],
+    scores: ["S", row, key],
+    scale: ["Z", row, key],
+    mask: ["M", row, hidden < 0 ? key : hidden],
+    softmax: ["A", row, key],
+    output: ["O", row, best(head.output, row)],
+  };
+  const [name, own, col] = spots[step];
+  return { name, row: own, col };
+}
+
 /** Of attention without parameters. */
-function ownSentence({ heads, labels }: Walk, { edited, head }: State): string {
+function ownSentence({ heads, labels }: Walk, { edited: { q, k }, head }: State): string {
   const weights = heads[head]?.weights;
-  if (
-    weights === undefined ||
-    edited.q === null ||
-    edited.k === null ||
-    [edited.q, edited.k].some((one) => widestGap(one, identity(one.cols)) > 0)
-  )
-    return "";
+  const isPlain = [q, k].every((one) => one !== null && widestGap(one, identity(one.cols)) === 0);
+  if (weights === undefined || !isPlain) return "";
   const own = rowsOf(weights).filter((row, index) => (row[index] ?? 0) >= Math.max(...row));
   return ` Without W_Q and W_K the diagonal is large: ${own.length} of ${labels.length} words give themselves the largest weight.`;
 }

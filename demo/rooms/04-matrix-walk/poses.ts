@@ -2,7 +2,7 @@
 // words are columns the drawing swaps both.
 
 import { during, mix } from "../../src/ui/board.js";
-import type { Scene } from "./spots.js";
+import type { Scene } from "./views.js";
 
 export const ON_BOARD = ["X", "Wq", "Wk", "Wv", "Q", "K", "V", "S", "O"] as const;
 export type OnBoard = (typeof ON_BOARD)[number];
@@ -36,35 +36,22 @@ export const MOVING = 0.42;
 const [GAP, TITLE, NAMES, LARGEST] = [14, 22, 50, 30];
 const TALLEST = 440;
 
-export interface Layout {
-  readonly height: number;
-  readonly pose: (name: OnBoard, at: number) => Pose;
-  /** Of what stands still at a place. */
-  readonly rest: (name: OnBoard, place: number) => Pose;
-}
-
-type Sizes = Readonly<Record<OnBoard, readonly [rows: number, cols: number]>>;
-
-export function sizesOf({ walk }: Scene): Sizes {
+/** Rows and columns. */
+export function sizesOf({ walk }: Scene): Readonly<Record<OnBoard, readonly [number, number]>> {
   const [asking, words, width, own] = [walk.askers.length, walk.labels.length, walk.x.cols, walk.headWidth];
-  const weights = [width, own] as const;
-  return {
-    X: [words, width],
-    Wq: weights,
-    Wk: weights,
-    Wv: weights,
-    Q: [asking, own],
-    K: [words, own],
-    V: [words, own],
-    S: [asking, words],
-    O: [asking, own],
-  };
+  const [weights, perWord, perQuery] = [[width, own] as const, [words, own] as const, [asking, own] as const];
+  const products = { Q: perQuery, K: perWord, V: perWord, S: [asking, words] as const, O: perQuery };
+  return { X: [words, width], Wq: weights, Wk: weights, Wv: weights, ...products };
 }
 
-/** `label`: how long the longest word is. `across`: the board, along `u`. */
-export function layoutOf(scene: Scene, across: number, isTurned: boolean, label: number): Layout {
+export type Layout = ReturnType<typeof layoutOf>;
+
+/** `across`: the board, along a row of words. `label`: how long the longest word is. */
+export function layoutOf(scene: Scene, across: number, label: number) {
   const sizes = sizesOf(scene);
+  const isTurned = scene.state.columns;
   const [wide, tall] = isTurned ? [TALLEST, across] : [across, TALLEST];
+  /** By place: those at which a matrix stands follow each other. */
   const known = new Map<OnBoard, Map<number, Pose>>(ON_BOARD.map((name) => [name, new Map()]));
   let [usedWide, usedTall] = [0, 0];
   const put = (name: OnBoard, place: number, pose: Partial<Pose> & Pick<Pose, "u" | "v" | "size">): void => {
@@ -96,12 +83,9 @@ export function layoutOf(scene: Scene, across: number, isTurned: boolean, label:
     const [[high, inner], [rows, cols]] = [sizes[left], sizes[result]];
     const above = place < 4 ? NAMES : label;
     const beside = 34;
-    const size = Math.min(
-      LARGEST,
-      (wide - label - GAP - beside) / (inner + cols),
-      (tall - above - GAP - TITLE) / (inner + high),
-    );
-    const start = Math.max(0, (wide - label - GAP - beside - (inner + cols) * size) / 2);
+    const room = wide - label - GAP - beside;
+    const size = Math.min(LARGEST, room / (inner + cols), (tall - above - GAP - TITLE) / (inner + high));
+    const start = Math.max(0, (room - (inner + cols) * size) / 2);
     const [u, v] = [start + label + inner * size + GAP, above + inner * size + GAP];
     put(left, place, { u: start + label, v, size });
     put(top, place, { u, v: above, size, turn: top === "K" ? 1 : 0, beside: 1 });
@@ -118,21 +102,19 @@ export function layoutOf(scene: Scene, across: number, isTurned: boolean, label:
   for (const place of [5, 6, 7]) alone("S", place, label, ["V"]);
   product(8, []);
   const rest = (name: OnBoard, place: number): Pose => {
-    const poses = known.get(name);
-    const pose = poses?.get(place);
-    if (pose !== undefined) return pose;
-    const places = Array.from(poses?.keys() ?? []);
-    const isOver = place > Math.max(...places);
-    const near = poses?.get(isOver ? Math.max(...places) : Math.min(...places));
+    const poses = known.get(name) ?? new Map<number, Pose>();
+    const [first, last] = [Math.min(...poses.keys()), Math.max(...poses.keys())];
+    const near = poses.get(Math.min(last, Math.max(first, place)));
     if (near === undefined) throw new Error(`${name} is never on the board`);
-    const isLeft = name === "X" || name === "Q";
-    const [du, dv] = isOver ? (isLeft ? [-60, 0] : [0, -50]) : name.startsWith("W") ? [0, -50] : [0, 0];
+    if (place >= first && place <= last) return near;
+    const isFromLeft = name === "X" || name === "Q";
+    const [du, dv] = place < first && !name.startsWith("W") ? [0, 0] : isFromLeft ? [-60, 0] : [0, -50];
     return { ...near, u: near.u + du, v: near.v + dv, seen: 0 };
   };
   return {
     height: Math.ceil(isTurned ? usedWide + TITLE : usedTall),
     rest,
-    pose: (name, at) => {
+    pose: (name: OnBoard, at: number): Pose => {
       const place = Math.min(LAST - 1, Math.floor(at));
       return between(rest(name, place), rest(name, place + 1), at - place);
     },
@@ -142,14 +124,8 @@ export function layoutOf(scene: Scene, across: number, isTurned: boolean, label:
 /** What leaves goes first, then what stays moves and turns, and what comes appears. */
 export function between(from: Pose, to: Pose, part: number): Pose {
   const moved = during(part, 0, 0.3);
-  const leaves = to.seen < from.seen;
-  const place = (key: "u" | "v" | "size" | "beside"): number => mix(from[key], to[key], moved);
-  return {
-    u: place("u"),
-    v: place("v"),
-    size: place("size"),
-    beside: place("beside"),
-    seen: mix(from.seen, to.seen, leaves ? during(part, 0, 0.15) : during(part, 0.15, 0.32)),
-    turn: mix(from.turn, to.turn, during(part, 0.22, MOVING)),
-  };
+  const seen = to.seen < from.seen ? during(part, 0, 0.15) : during(part, 0.15, 0.32);
+  const way = (key: keyof Pose, t = moved): number => mix(from[key], to[key], t);
+  const turn = way("turn", during(part, 0.22, MOVING));
+  return { u: way("u"), v: way("v"), size: way("size"), beside: way("beside"), seen: way("seen", seen), turn };
 }

@@ -1,9 +1,8 @@
 // The walk on the board: matrices as groups of coloured squares, a row and a column that fold into a cell, bars, and rows that are poured.
 
 import { at as cellAt, type Readable, transpose } from "../../src/model/matrix.js";
-import { type Draw, during, mix, type Shape } from "../../src/ui/board.js";
-import { exact } from "../../src/ui/numbers.js";
-import { PLACES } from "./places.js";
+import { type Draw, during, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { PLACES, tellingSpot } from "./places.js";
 import {
   between,
   LAST,
@@ -16,8 +15,7 @@ import {
   PRODUCTS,
   sizesOf,
 } from "./poses.js";
-import { type MatrixName, type Scene, tellingSpot } from "./spots.js";
-import { viewOf } from "./views.js";
+import { type MatrixName, type Scene, viewOf } from "./views.js";
 
 const tint = (level: number, ink = level < 0 ? "below" : "above"): string =>
   `color-mix(in oklab, var(--${ink}) ${(100 * Math.min(1, Math.abs(level))).toFixed(1)}%, var(--cell))`;
@@ -27,14 +25,17 @@ const INSET = 0.04;
 /** In pixels, as in board.css. */
 const LARGEST_FONT = 13;
 
-/** One product on the board as it is being filled. */
-interface Filling {
-  readonly place: number;
-  /** Of the cell that shows how it is done, and then of the sweep over all others. */
-  readonly shown: number;
-  readonly swept: number;
-  readonly row: number;
-  readonly col: number;
+/** One product on the board as it is being filled: `shown` is of the cell that shows how it is done, `swept` then of all others. */
+type Filling = NonNullable<ReturnType<typeof fillingOf>>;
+
+function fillingOf(scene: Scene, at: number) {
+  const place = Math.ceil(at);
+  const [product, told] = [PRODUCTS[place], PLACES[place]];
+  if (product === undefined || told === undefined) return undefined;
+  const [left, top, result] = product;
+  const { row, col } = tellingSpot(scene, told);
+  const part = clamp((at - place + 1 - MOVING) / (1 - MOVING));
+  return { place, left, top, result, row, col, shown: clamp(part / 0.62), swept: clamp((part - 0.62) / 0.38) };
 }
 
 class Picture {
@@ -42,6 +43,8 @@ class Picture {
   readonly #at: number;
   readonly #layout: Layout;
   readonly #isTurned: boolean;
+  /** Words before the first one that asks. */
+  readonly #first: number;
   readonly #filling: Filling | undefined;
   readonly #shapes: Shape[] = [];
   readonly #texts: Shape[] = [];
@@ -49,31 +52,31 @@ class Picture {
 
   /** `still`: what no longer changes inside matrices, kept for the next picture of the scene. */
   constructor(scene: Scene, at: number, width: number, still: Map<string, readonly Shape[]>) {
-    this.#still = still;
-    const { walk, state } = scene;
+    const { labels, askers } = scene.walk;
+    const longest = Math.max(...labels.map((label) => shortened(label).length));
     this.#scene = scene;
     this.#at = at;
-    this.#isTurned = state.columns;
-    const longest = Math.max(...walk.labels.map((label) => shortened(label).length));
-    this.#layout = layoutOf(scene, width, state.columns, Math.min(92, 14 + 6.6 * longest));
+    this.#layout = layoutOf(scene, width, Math.min(92, 14 + 6.6 * longest));
+    this.#isTurned = scene.state.columns;
+    this.#first = labels.length - askers.length;
     this.#filling = fillingOf(scene, at);
+    this.#still = still;
   }
 
-  draw(): ReturnType<Draw> {
+  draw(): View {
     const filling = this.#filling;
-    const result = filling && PRODUCTS[filling.place]?.[2];
-    for (const name of ON_BOARD) if (name !== result) this.#matrix(name);
-    if (filling !== undefined && result !== undefined) {
+    for (const name of ON_BOARD) if (name !== filling?.result) this.#matrix(name);
+    if (filling !== undefined) {
       if (filling.place === LAST) this.#pour(filling);
       else this.#fold(filling);
-      this.#matrix(result);
+      this.#matrix(filling.result);
       this.#bands(filling);
     }
     this.#labels();
     const turn = this.#isTurned ? { transform: "matrix(0 1 1 0 0 0)" } : {};
     return {
       height: this.#layout.height,
-      shapes: [{ key: "all", tag: "g", attributes: turn, inside: this.#shapes }, ...this.#texts],
+      shapes: [group("all", turn, this.#shapes), ...this.#texts],
       said: PLACES[Math.round(this.#at)]?.title ?? "",
     };
   }
@@ -83,8 +86,7 @@ class Picture {
     if (pose.seen === 0) return;
     const picked = this.#nameOf(name);
     const { matrix, full } = viewOf(name, this.#scene);
-    const isStill =
-      name === "S" ? this.#at >= 7 : this.#filling === undefined || name !== PRODUCTS[this.#filling.place]?.[2];
+    const isStill = name === "S" ? this.#at >= 7 : name !== this.#filling?.result;
     const still = isStill ? this.#still.get(name + picked) : undefined;
     const inside = still ?? [
       rect(`${name} ground`, [0, 0, matrix.cols, matrix.rows], { class: "ground" }),
@@ -92,13 +94,13 @@ class Picture {
     ];
     if (isStill) this.#still.set(name + picked, inside);
     // A card that is turned over its diagonal.
-    const [along, across] = [(1 + Math.cos(Math.PI * pose.turn)) / 2, (1 - Math.cos(Math.PI * pose.turn)) / 2];
-    const { u, v, size } = pose;
+    const { u, v, size, turn, seen } = pose;
+    const [along, across] = [(1 + Math.cos(Math.PI * turn)) / 2, (1 - Math.cos(Math.PI * turn)) / 2];
     const [a, b] = [size * along, size * across];
     const transform = `matrix(${a} ${b} ${b} ${a} ${u} ${v})`;
-    this.#shapes.push({ key: name, tag: "g", attributes: { transform, opacity: pose.seen }, inside });
-    const [rows, cols] = [mix(matrix.rows, matrix.cols, pose.turn), mix(matrix.cols, matrix.rows, pose.turn)];
-    this.#title(name, picked, { ...pose, u: u + cols * size, v: v + rows * size }, rows, cols);
+    this.#shapes.push(group(name, { transform, opacity: seen }, inside));
+    const [rows, cols] = [mix(matrix.rows, matrix.cols, turn), mix(matrix.cols, matrix.rows, turn)];
+    this.#title(name, viewOf(picked, this.#scene).title, pose, [cols * size, rows * size]);
   }
 
   /** What a press on it shows: K turned is another matrix, and so is S after every step. */
@@ -109,36 +111,31 @@ class Picture {
   }
 
   #numbers(name: OnBoard, picked: MatrixName, matrix: Readable, full: number): Shape[] {
-    const filling = this.#filling;
-    const isFilled = filling !== undefined && PRODUCTS[filling.place]?.[2] === name;
+    const filling = this.#filling?.result === name ? this.#filling : undefined;
     return cells(matrix, (row, col) => {
-      const value = cellAt(matrix, row, col);
       const pick = picked === "Kt" ? `Kt.${col}.${row}` : `${picked}.${row}.${col}`;
-      const seen = isFilled ? this.#filled(filling, row, col, matrix) : 1;
-      const partial = isFilled && row === filling.row && col === filling.col ? this.#partial(filling) : undefined;
-      const fill = tint((partial ?? value) / full);
-      return cell(`${name} ${row} ${col}`, row, col, { fill, opacity: seen, "data-pick": pick });
+      const fill = tint(this.#value(filling, row, col, matrix) / full);
+      return cell(name, row, col, { fill, opacity: this.#filled(filling, row, col, matrix), "data-pick": pick });
     });
   }
 
   /** Scores, which are scaled, masked and become bars where they stand. */
   #scores(picked: MatrixName, scores: Readable, full: number): Shape[] {
     const { head, walk } = this.#scene;
-    const filling = this.#filling?.place === 4 ? this.#filling : undefined;
+    const filling = this.#filling?.result === "S" ? this.#filling : undefined;
     const weights = viewOf("A", this.#scene).matrix;
     return Array.from({ length: scores.rows }, (_, row) => {
       const [scaled, masked, soft] = [5, 6, 7].map((place) => this.#row(place, row)) as [number, number, number];
       const most = Math.max(...Array.from({ length: scores.cols }, (_, col) => cellAt(head.masked, row, col)));
       return cells({ ...scores, rows: 1 }, (_, col) => {
         const hidden = walk.hiddenBy(row, col) !== undefined;
-        const score = filling?.row === row && filling.col === col ? this.#partial(filling) : cellAt(scores, row, col);
+        const score = this.#value(filling, row, col, scores);
         const value = mix(score, cellAt(head.scaled, row, col), scaled) * (hidden ? 1 - masked : 1);
         const weight = cellAt(weights, row, col);
         const fill =
           soft < 0.5 ? tint((value / full) * (1 - 2 * soft)) : tint(weight * 0.5 * during(soft, 0.5, 1), "share");
-        const key = `S ${row} ${col}`;
-        const seen = filling === undefined ? 1 : this.#filled(filling, row, col, scores);
-        const shapes = [cell(key, row, col, { fill, opacity: seen, "data-pick": `${picked}.${row}.${col}` })];
+        const opacity = this.#filled(filling, row, col, scores);
+        const shapes = [cell("S", row, col, { fill, opacity, "data-pick": `${picked}.${row}.${col}` })];
         const power = hidden ? 0 : Math.exp(cellAt(head.masked, row, col) - most);
         const height = 0.9 * mix(power * during(soft, 0.1, 0.5), weight, during(soft, 0.6, 1));
         if (height > 0) {
@@ -146,7 +143,7 @@ class Picture {
         }
         if (hidden && masked > 0) {
           const d = `M${col + 0.1} ${row + 0.5}l.4 -.4M${col + 0.1} ${row + 0.9}l.8 -.8M${col + 0.5} ${row + 0.9}l.4 -.4`;
-          shapes.push({ key: `hatch ${row} ${col}`, tag: "path", attributes: { d, class: "hatch", opacity: masked } });
+          shapes.push(shape("path", `hatch ${row} ${col}`, { d, class: "hatch", opacity: masked }));
         }
         return shapes;
       }).flat();
@@ -160,33 +157,36 @@ class Picture {
     return this.#scene.state.loop ? clamp((part * (rows + 2) - row) / 3) : part;
   }
 
-  #filled({ place, shown, swept, row: own, col: one }: Filling, row: number, col: number, matrix: Readable): number {
-    if (row === own && place === LAST) return during(shown, 0.86, 1);
-    if (row === own && col === one) return during(shown, 0.4, 0.55);
-    const { rows, cols } = matrix;
+  /** How far a cell is there; of a matrix that is not being filled it is. */
+  #filled(filling: Filling | undefined, row: number, col: number, { rows, cols }: Readable): number {
+    if (filling === undefined) return 1;
+    const { place, shown, swept } = filling;
+    if (row === filling.row && place === LAST) return during(shown, 0.86, 1);
+    if (row === filling.row && col === filling.col) return during(shown, 0.4, 0.55);
     return clamp(this.#scene.state.loop ? swept * (rows + 1) - row - col / cols : swept * (cols + 1) - col);
   }
 
-  /** What has been added up of the cell that shows how it is done. */
-  #partial(filling: Filling): number {
-    if (filling.place === LAST) return cellAt(viewOf("O", this.#scene).matrix, filling.row, filling.col);
+  /** A cell's number: what has been added up by now of the one that shows how it is done. */
+  #value(filling: Filling | undefined, row: number, col: number, matrix: Readable): number {
+    if (filling === undefined || filling.place === LAST || row !== filling.row || col !== filling.col)
+      return cellAt(matrix, row, col);
     const { pairs } = this.#factors(filling);
     return pairs.reduce((sum, { left, top, flown }) => sum + left * top * during(flown, 0.8, 1), 0);
   }
 
-  #factors({ place, shown, row, col }: Filling) {
-    const [left, top, result] = PRODUCTS[place] ?? ["X", "Wq", "Q"];
+  #factors({ place, left, top, result, shown, row, col }: Filling) {
     const [a, b] = [viewOf(left, this.#scene), viewOf(top, this.#scene)];
     const poses = [left, top, result].map((name) => this.#layout.rest(name, place)) as [Pose, Pose, Pose];
     const columnwise = top === "K" ? transpose(b.matrix) : b.matrix;
     // Fewer queries than words: the last rows of X.
     const own = row + a.matrix.rows - sizesOf(this.#scene)[result][0];
-    const pairs = Array.from({ length: a.matrix.cols }, (_, index) => ({
+    const inner = a.matrix.cols;
+    const pairs = Array.from({ length: inner }, (_, index) => ({
       left: cellAt(a.matrix, own, index),
       top: cellAt(columnwise, index, col),
-      flown: during(shown, 0.08 + (0.3 * index) / a.matrix.cols, 0.6 + (0.3 * index) / a.matrix.cols),
+      flown: during(shown, 0.08 + (0.3 * index) / inner, 0.6 + (0.3 * index) / inner),
     }));
-    return { pairs, own, fulls: [a.full, b.full] as const, poses, inner: a.matrix.cols };
+    return { pairs, own, fulls: [a.full, b.full] as const, poses, inner };
   }
 
   /** The row and the column that are lit: of the cell that is shown first, then of all others. */
@@ -194,7 +194,7 @@ class Picture {
     const { place, shown, swept, row, col } = filling;
     const { own, poses, inner } = this.#factors(filling);
     const [left, top, result] = poses;
-    const [rows, cols] = sizesOf(this.#scene)[PRODUCTS[place]?.[2] ?? "Q"];
+    const [rows, cols] = sizesOf(this.#scene)[filling.result];
     const { size } = left;
     const band = (key: string, u: number, v: number, wide: number, high: number, opacity: number): void => {
       if (opacity > 0) this.#shapes.push(rect(key, [u, v, wide * size, high * size], { class: "band", opacity }));
@@ -258,7 +258,7 @@ class Picture {
         rect(`layer ${key} ${col}`, [col, 0, 1, 1], { fill: tint(cellAt(values, key, col) / full) }),
       );
       const opacity = gone * during(thin, 0, 0.1);
-      this.#shapes.push({ key: `layer ${key}`, tag: "g", attributes: { transform, opacity, class: "flies" }, inside });
+      this.#shapes.push(group(`layer ${key}`, { transform, opacity, class: "flies" }, inside));
       // The bar comes to its row of V.
       const bar = [
         mix(left.u + (key + 0.14) * size, top.u - 8, thin),
@@ -270,46 +270,41 @@ class Picture {
     }
   }
 
-  #title(name: OnBoard, picked: MatrixName, { u, v, size, seen, beside }: Pose, rows: number, cols: number): void {
-    const [text, below] = titleOf(picked, this.#scene);
+  #title(name: OnBoard, title: string, { u, v, seen, beside }: Pose, [wide, high]: readonly [number, number]): void {
+    const [text = "", below] = title.split("_");
     const [right, down] = [10 + 4 * text.length, 14];
     const [far, near] = this.#isTurned ? [down, right] : [right, down];
-    const place = [mix(u - (cols * size) / 2, u + far, beside), mix(v + near, v - (rows * size) / 2, beside)];
+    const place = [mix(u + wide / 2, u + wide + far, beside), mix(v + high + near, v + high / 2, beside)];
     const [x = 0, y = 0] = this.#isTurned ? place.reverse() : place;
-    const attributes = { x, y: y + 4, "text-anchor": "middle", class: "title", opacity: seen };
-    this.#texts.push({ key: `title ${name}`, tag: "text", attributes, text });
+    const look = { x, y: y + 4, "text-anchor": "middle", class: "title", opacity: seen };
+    this.#texts.push(shape("text", `title ${name}`, look, text));
     const sub = { x: x + 7, y: y + 9, class: "sub", opacity: seen };
-    if (below !== "") this.#texts.push({ key: `sub ${name}`, tag: "text", attributes: sub, text: below });
+    if (below !== undefined) this.#texts.push(shape("text", `sub ${name}`, sub, below));
   }
 
   /** Words stand beside the rows of one matrix after the other, and above columns of keys. */
   #labels(): void {
-    const { walk, head } = this.#scene;
-    const first = walk.labels.length - walk.askers.length;
+    const { labels, featureNames } = this.#scene.walk;
     const { rest } = this.#layout;
-    const slice = (names: readonly string[]): readonly string[] =>
-      names.slice(head.firstColumn, head.firstColumn + walk.headWidth);
-    this.#axis("word", walk.labels, (where) => {
+    this.#axis("word", labels, (where) => {
       const pose = rest(where < 4 ? "X" : where === 4 ? "Q" : "S", where);
-      return where < 4 ? pose : { ...pose, v: pose.v - first * pose.size };
+      return where < 4 ? pose : { ...pose, v: pose.v - this.#first * pose.size };
     });
-    this.#axis("key", walk.labels, (where) =>
+    this.#axis("key", labels, (where) =>
       where <= 4 ? { ...rest("K", 4), seen: where < 4 ? 0 : 1 } : rest("S", where),
     );
-    this.#axis("feature", walk.featureNames, (where) => ({ ...rest("X", where), seen: where === 0 ? 1 : 0 }));
-    this.#axis("Wq", slice(walk.questionNames), (where) => rest("Wq", where));
-    this.#axis("Wk", slice(walk.questionNames), (where) => rest("Wk", where));
-    this.#axis("Wv", slice(walk.featureNames), (where) => rest("Wv", where));
+    this.#axis("feature", featureNames, (where) => ({ ...rest("X", where), seen: where === 0 ? 1 : 0 }));
+    for (const name of ["Wq", "Wk", "Wv"] as const)
+      this.#axis(name, viewOf(name, this.#scene).colLabels, (where) => rest(name, where));
   }
 
   #axis(key: string, names: readonly string[], host: (where: number) => Pose): void {
     const place = Math.min(LAST - 1, Math.floor(this.#at));
     const [isRow, hosts] = [key === "word", [host(place), host(place + 1)]];
-    const first = this.#scene.walk.labels.length - this.#scene.walk.askers.length;
     names.forEach((label, index) => {
       const [from, to] = hosts.map((pose, late) => {
         const along = (index + 0.5) * pose.size;
-        const asks = !isRow || place + late < 4 || index >= first;
+        const asks = !isRow || place + late < 4 || index >= this.#first;
         return { ...pose, ...(isRow ? { v: pose.v + along } : { u: pose.u + along }), ...(asks ? {} : { seen: 0 }) };
       }) as [Pose, Pose];
       this.#label(`${key} ${index}`, label, between(from, to, this.#at - place), isRow);
@@ -323,13 +318,13 @@ class Picture {
     const [x, y] = this.#isTurned ? [v, u] : [u, v];
     const font = Math.max(7, Math.min(LARGEST_FONT, 0.74 * size));
     const place = lies ? [x - 6, y + 0.34 * font, 0] : [x + 0.34 * font, y - 6, -90];
-    const attributes = {
+    const look = {
       transform: `translate(${place[0]} ${place[1]}) rotate(${place[2]}) scale(${font / LARGEST_FONT})`,
       "text-anchor": lies ? "end" : "start",
       opacity: seen,
       class: this.#scene.walk.unknown.includes(label) ? "noted" : undefined,
     };
-    this.#texts.push({ key, tag: "text", attributes, text: shortened(label) });
+    this.#texts.push(shape("text", key, look, shortened(label)));
   }
 }
 
@@ -339,40 +334,24 @@ export function drawWalk(scene: Scene): Draw {
   return (at, width) => (scene.walk.labels.length === 0 ? nothing : new Picture(scene, at, width, still).draw());
 }
 
-function fillingOf(scene: Scene, at: number): Filling | undefined {
-  const place = Math.ceil(at);
-  const told = PLACES[place];
-  if (PRODUCTS[place] === undefined || told === undefined) return undefined;
-  const part = clamp((at - place + 1 - MOVING) / (1 - MOVING));
-  const { row, col } = tellingSpot(scene, told);
-  const [shown, swept] = [clamp(part / 0.62), clamp((part - 0.62) / 0.38)];
-  return { place, shown, swept, row, col };
-}
-
 function cells<T>({ rows, cols }: Pick<Readable, "rows" | "cols">, one: (row: number, col: number) => T): T[] {
   return Array.from({ length: rows * cols }, (_, index) => one(Math.floor(index / cols), index % cols));
 }
 
-function cell(key: string, row: number, col: number, look: Shape["attributes"]): Shape {
-  return rect(key, [col + INSET, row + INSET, 1 - 2 * INSET, 1 - 2 * INSET], { rx: 0.12, ...look });
+function cell(name: OnBoard, row: number, col: number, look: Shape["attributes"]): Shape {
+  return rect(`${name} ${row} ${col}`, [col + INSET, row + INSET, 1 - 2 * INSET, 1 - 2 * INSET], { rx: 0.12, ...look });
 }
 
-function rect(key: string, box: readonly [number, number, number, number], attributes: Shape["attributes"]): Shape {
+function rect(key: string, box: readonly [number, number, number, number], look: Shape["attributes"]): Shape {
   const [x, y, width, height] = box;
-  return { key, tag: "rect", attributes: { x, y, width, height, ...attributes } };
+  return shape("rect", key, { x, y, width, height, ...look });
+}
+
+function group(key: string, look: Shape["attributes"], inside: readonly Shape[]): Shape {
+  return { ...shape("g", key, look), inside };
 }
 
 function shortened(label: string): string {
   const letters = Array.from(label);
   return letters.length > 12 ? `${letters.slice(0, 11).join("")}…` : label;
-}
-
-function titleOf(name: MatrixName, { walk }: Scene): readonly [string, string] {
-  if (name.startsWith("W")) return ["W", name.slice(1).toUpperCase()];
-  const titles: Readonly<Partial<Record<MatrixName, string>>> = {
-    Kt: "Kᵀ",
-    Z: `S × ${exact(walk.scale, 3)}`,
-    M: "S masked",
-  };
-  return [titles[name] ?? name, ""];
 }

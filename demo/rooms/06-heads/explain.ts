@@ -6,7 +6,7 @@ import { type Explanation, products, softened } from "../../src/ui/explanation.j
 import { exact } from "../../src/ui/numbers.js";
 import { HEADS, IT, KEY_WIDTH, keysOf, PROPERTIES, valuesOf } from "../00-thread/toy.js";
 import { explain as explainInHead } from "../04-matrix-walk/explain.js";
-import type { Spot as WalkSpot } from "../04-matrix-walk/spots.js";
+import type { Spot as WalkSpot } from "../04-matrix-walk/views.js";
 import { type Layers, rowMatrix } from "./layers.js";
 import { type HeadsScene, headOf } from "./scene.js";
 import { isOfLayers, type LayerKind, rowOfLayer, type Spot } from "./views.js";

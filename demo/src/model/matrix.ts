@@ -43,7 +43,7 @@ export const down =
   (row: number): number =>
     at(matrix, row, col);
 
-export function multiply(a: Matrix, b: Matrix): Matrix {
+export function multiply(a: Readable, b: Readable): Matrix {
   return fill(a.rows, b.cols, (row, col) => {
     let sum = 0;
     for (let i = 0; i < a.cols; i++) sum += at(a, row, i) * at(b, i, col);

@@ -5,7 +5,6 @@ import { at, type Matrix } from "../model/matrix.js";
 import type { State, WalkStore } from "../model/state.js";
 import { meaningOf, WORDS_KNOWN } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
-import { choice } from "../ui/choice.js";
 import { find, h, on } from "../ui/dom.js";
 import { percent } from "../ui/numbers.js";
 
@@ -16,7 +15,6 @@ export class Stage {
   readonly #flow: HeedFlow;
   readonly #caption: HTMLElement;
   readonly #note: HTMLElement;
-  readonly #heads = choice("Head", ["1", "2", "3", "4"], (value) => this.#store.change({ head: Number(value) - 1 }));
   #walk: Walk | undefined;
   #weights: Matrix | undefined;
   #hovered = -1;
@@ -38,7 +36,6 @@ export class Stage {
       this.#store.change({ asker: word });
     });
     this.#flow.still = true;
-    this.#caption.before(this.#heads.element);
   }
 
   /** `weights`: of the head in view, from the kernel where it runs. */
@@ -54,9 +51,6 @@ export class Stage {
     const [walk, weights] = [this.#walk, this.#weights];
     if (walk === undefined) return;
     const { state } = this.#store;
-    this.#heads.element.hidden = state.heads === 1;
-    this.#heads.element.dataset["heads"] = String(state.heads);
-    this.#heads.show(String(state.head + 1));
     const asker = this.#asker(walk, state);
     const first = walk.labels.length - walk.askers.length;
     const rows = walk.labels.map((_, word) =>

@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { explain } from "../../../demo/rooms/04-matrix-walk/explain.js";
-import { MATRICES, type Scene } from "../../../demo/rooms/04-matrix-walk/spots.js";
-import { viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
+import { MATRICES, type Scene, viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
 import { at, fill } from "../../../demo/src/model/matrix.js";
 import { consistent, fromHash, INITIAL, type State, toHash } from "../../../demo/src/model/state.js";
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
