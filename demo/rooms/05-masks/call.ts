@@ -1,24 +1,54 @@
-// The present mask as a call of heed, and what heed answers beside the page's own arithmetic.
+// The present mask as a call of heed: structure where heed has a name for it, a boolean mask for the rest. And what heed answers beside the
+// page's own arithmetic.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, fill, identity, type Matrix, stack, unstack, widestGap } from "../../src/model/matrix.js";
-import { structureOf } from "./options.js";
+import { type RuleName, verdictsOn } from "./rules.js";
 import { LARGE, type MaskScene } from "./scene.js";
+import { type MaskState, OPEN } from "./state.js";
 
 export interface MaskAnswer {
   readonly weights: Matrix;
   readonly difference: number;
 }
 
+interface Structure {
+  readonly causal?: "lower-right" | "upper-left";
+  readonly window?: readonly [number, number];
+  readonly cuSeqlensQ?: readonly number[];
+  readonly qLengths?: readonly number[];
+  readonly kvLengths?: readonly number[];
+  /** Row-major, 1 = attend; only what the others do not say. */
+  readonly mask?: readonly number[];
+}
+
+export function structureOf(state: MaskState): Structure {
+  const { causal, left, right, prefix, cuts, padding, queries, keys } = state;
+  const windowed = left !== OPEN || right !== OPEN;
+  // A prefix opens what causal and window close, and masks only take away: those two go into the mask then.
+  const opened = prefix > 0 && (causal !== "none" || windowed);
+  const byLength = padding > 0 && cuts.length === 0;
+  const inMask = new Set<RuleName>(["blocks", "paint"]);
+  if (opened) inMask.add("causal").add("window");
+  if (!byLength) inMask.add("padding");
+  const verdicts = Array.from({ length: queries * keys }, (_, pair) =>
+    verdictsOn(state, Math.floor(pair / keys), pair % keys).filter(({ rule }) => inMask.has(rule)),
+  );
+  const mask = verdicts.map((own) => (own.every((verdict) => verdict.sees) ? 1 : 0));
+  return {
+    ...(opened || causal === "none" ? {} : { causal }),
+    ...(opened || !windowed ? {} : { window: [left, right] as const }),
+    ...(cuts.length === 0 ? {} : { cuSeqlensQ: [0, ...cuts, queries] }),
+    ...(byLength ? { qLengths: [queries - padding], kvLengths: [keys - padding] } : {}),
+    ...(verdicts.every((own) => own.length === 0) ? {} : { mask }),
+  };
+}
+
 /** With the identity as values: what comes out are the weights. */
 export function callOf(scene: MaskScene): Call {
   const { q, k, scale, state } = scene;
-  return {
-    q: stack([q]),
-    k: stack([k]),
-    v: stack([identity(state.keys)]),
-    options: { scale, ...hidingOptions(scene) },
-  };
+  const options = { scale, ...hidingOptions(scene) };
+  return { q: stack([q]), k: stack([k]), v: stack([identity(state.keys)]), options };
 }
 
 function hidingOptions({ state, seen }: MaskScene): Call["options"] {

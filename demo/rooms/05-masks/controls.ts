@@ -6,7 +6,7 @@ import { button, h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
-import { BARE, type Causal, type Hiding, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
+import { BARE, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
 
 type Sized = "queries" | "keys" | "left" | "right" | "prefix" | "padding" | "block";
 
@@ -28,6 +28,20 @@ const SIZES: readonly (readonly [Sized, Size])[] = [
   ["block", { label: "Blocks of", most: 8, said: (value) => (value === 0 ? "off" : String(value)) }],
 ];
 
+const CHOICES = [
+  [
+    "causal",
+    "Causal",
+    [
+      { value: "none", text: "off" },
+      { value: "lower-right", text: "lower right", about: "The last query meets the last key" },
+      { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
+    ],
+  ],
+  ["scores", "Scores", { next: "look for the next word", equal: "all 0" }],
+  ["hiding", "Hide", { before: "−∞ before the softmax", minus: "−10000 before it", after: "0 after it" }],
+] as const;
+
 /** Masks worth starting from, by what they hide. */
 const PRESETS: Readonly<Record<string, Partial<MaskState>>> = {
   "No mask": {},
@@ -43,20 +57,10 @@ const PRESETS: Readonly<Record<string, Partial<MaskState>>> = {
 
 /** `chosen`: a mask to start from was taken. */
 export function controls(store: MaskStore, chosen: () => void) {
-  const causal = choice<Causal>(
-    "Causal",
-    [
-      { value: "none", text: "off" },
-      { value: "lower-right", text: "lower right", about: "The last query meets the last key" },
-      { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
-    ],
-    (value) => store.change({ causal: value }),
-  );
-  const hidings = { before: "−∞ before the softmax", minus: "−10000 before it", after: "0 after it" };
-  const hiding = choice<Hiding>("Hide", hidings, (value) => store.change({ hiding: value }));
-  const scores = choice("Scores", { next: "look for the next word", equal: "all 0" }, (value) =>
-    store.change({ scores: value }),
-  );
+  const choices = CHOICES.map(([name, legend, offered]) => {
+    const made = choice<string>(legend, offered, (value) => store.change({ [name]: value }));
+    return { element: made.element, show: () => made.show(store.state[name]) };
+  });
   const by = byChoice("query", (value) => store.change({ by: value }));
   const sizes = SIZES.map(([name, { label, least = 0, most = MOST, said = String }]) => {
     const isReach = said === reach;
@@ -81,6 +85,8 @@ export function controls(store: MaskStore, chosen: () => void) {
   const unpaint = button("Wipe off the paint", () => store.change({ painted: [] }), "link");
   const examples = Object.entries(PRESETS).map(([name, patch]) => ({ name, patch }));
   const documents = h("span", { class: "small-label" }, "A document begins at");
+  const rule = "A pair stays visible only if every rule allows it. A prefix opens what causal and window close.";
+  const about = h("p", { class: "small-label" }, rule);
   return {
     controls: [
       presets("Try", examples, ({ patch }) => {
@@ -90,24 +96,14 @@ export function controls(store: MaskStore, chosen: () => void) {
       }),
     ],
     more: [
-      h(
-        "p",
-        { class: "small-label" },
-        "A pair stays visible only if every rule allows it. A prefix opens what causal and window close.",
-      ),
-      causal.element,
-      ...sizes.map(({ element }) => element),
-      scores.element,
-      hiding.element,
+      about,
+      ...[...choices, ...sizes].map(({ element }) => element),
       h("div", { class: "controls-hide" }, documents, cuts.element, noCuts, unpaint),
     ],
     menu: [by.element],
     show: () => {
       const { state } = store;
-      for (const size of sizes) size.show();
-      causal.show(state.causal);
-      hiding.show(state.hiding);
-      scores.show(state.scores);
+      for (const one of [...choices, ...sizes]) one.show();
       by.show(state.by);
       unpaint.hidden = state.painted.length === 0;
       const { cuts: begun, keys, queries } = state;

@@ -1,5 +1,7 @@
-// What a mask costs: counted on the grid, and for many tokens if its proportions stay.
+// What a mask costs: counted on the grid, for many tokens if its proportions stay, and timed on this device.
 
+import type { AttentionOptions, Heed } from "heed";
+import { fastest, randoms } from "../../src/engine/fastest.js";
 import { at } from "../../src/model/matrix.js";
 import { whole } from "../../src/ui/numbers.js";
 import type { MaskScene } from "./scene.js";
@@ -39,21 +41,13 @@ export function gridCost({ seen, state }: MaskScene): GridCost {
   return { pairs: queries * keys, seen: all, tiles, skipped, full, computed };
 }
 
-interface ScaledCost {
-  /** Bytes of all scores at once. */
-  readonly materialised: number;
-  /** Bytes of the running maximum and sum of every row: all that is kept when tiles pass. */
-  readonly streamed: number;
-  /** Multiply-adds of both products. */
-  readonly everything: number;
-  readonly byTiles: number;
-  readonly seenOnly: number;
-}
-
-export function scaledCost({ pairs, seen, computed }: GridCost, tokens: number): ScaledCost {
+export function scaledCost({ pairs, seen, computed }: GridCost, tokens: number) {
+  // Multiply-adds of both products.
   const everything = 2 * HEADS * tokens * tokens * WIDTH;
   return {
+    /** Bytes of all scores at once. */
     materialised: HEADS * tokens * tokens * BYTES,
+    /** Bytes of the running maximum and sum of every row: all that is kept when tiles pass. */
     streamed: HEADS * tokens * 2 * BYTES,
     everything,
     byTiles: (everything * computed) / pairs,
@@ -66,3 +60,34 @@ export function billions(count: number): string {
   const value = count / 1e9;
   return `${value < 100 ? value.toFixed(value < 10 ? 2 : 1) : whole(value)} billion`;
 }
+
+export const RACE_HEADS = 2;
+const ROUNDS = 3;
+
+const RUNNERS: Readonly<Record<string, (tokens: number) => AttentionOptions>> = {
+  everything: () => ({}),
+  "everything, scores kept": () => ({ return: { weights: true } }),
+  causal: () => ({ causal: true }),
+  "causal, 8 documents": (tokens) => ({ causal: true, cuSeqlensQ: eighths(tokens) }),
+  "causal, window of 128": () => ({ causal: true, window: [127, 0] }),
+};
+
+/** In milliseconds. */
+export type Laps = ReadonlyMap<string, number>;
+
+export function race(
+  heed: Heed,
+  tokens: number,
+  signal: AbortSignal,
+  progress: (said: string, laps: Laps) => void,
+): Promise<Laps> {
+  const random = randoms();
+  const vectors = () => random(1, RACE_HEADS, tokens, WIDTH);
+  const [q, k, v] = [vectors(), vectors(), vectors()];
+  const calls = Object.entries(RUNNERS).map(
+    ([name, options]) => [name, () => heed.attention(q, k, v, { ...options(tokens), signal })] as const,
+  );
+  return fastest(calls, ROUNDS, progress);
+}
+
+const eighths = (tokens: number) => Array.from({ length: 9 }, (_, index) => Math.round((index * tokens) / 8));

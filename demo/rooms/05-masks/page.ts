@@ -10,16 +10,15 @@ import { Board } from "../../src/ui/board.js";
 import { calm, find, h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { NamedMatrices, weighed } from "../../src/ui/named-matrices.js";
 import { toldAsShown } from "../../src/ui/orientation.js";
 import { drawer, inColours, picture } from "../../src/ui/picture.js";
 import { Teller } from "../../src/ui/teller.js";
-import { callOf, type MaskAnswer, readAnswer } from "./call.js";
+import { callOf, type MaskAnswer, readAnswer, structureOf } from "./call.js";
 import { heedCode, torchCode } from "./code.js";
 import { controls } from "./controls.js";
-import { CostPicture } from "./cost-picture.js";
+import { costPicture } from "./cost-picture.js";
 import { explain } from "./explain.js";
-import { structureOf } from "./options.js";
 import { type MaskScene, sceneOf } from "./scene.js";
 import { sightOf } from "./sight.js";
 import { MASK_STATE } from "./state.js";
@@ -36,7 +35,10 @@ const isTurned = (): boolean => store.state.by === "columns";
 class MaskRoom {
   #scene: MaskScene;
   #answer: MaskAnswer | undefined;
-  readonly #controls: ReturnType<typeof controls>;
+  readonly #controls = controls(store, () => {
+    this.#look(1);
+    if (!calm()) this.#board.play();
+  });
   readonly #mask = new HeedMask();
   readonly #matrices = new NamedMatrices(MATRICES, isTurned);
   readonly #teller = new Teller({
@@ -55,44 +57,27 @@ class MaskRoom {
     picked: (row) => this.#teller.point({ name: "A", row: Number(row), col: 0 }, true),
   });
   #row = 0;
-  readonly #picture;
-  readonly #cost: CostPicture;
+  readonly #hint = h("p", { class: "small-label" }, "Click or drag to hide pairs; Space on the keyboard.");
+  readonly #picture = picture({
+    name: "mask",
+    title: "What a query may see",
+    body: [h("div", { class: "sight" }, this.#board.element, h("div", {}, this.#mask, this.#hint, this.#colours))],
+    ...this.#controls,
+    numbers: drawer("Numbers", this.#withSums),
+    data: () => this.#numbers(),
+  });
+  readonly #cost;
   readonly #agreement = agreementLine();
 
   constructor(scene: MaskScene, engine: Engine) {
     this.#scene = scene;
-    this.#controls = controls(store, () => {
-      this.#look(1);
-      if (!calm()) this.#board.play();
-    });
     this.#mask.handlers = {
       inspect: (row, col, held) => this.#teller.point({ name: "mask", ...this.#asStored(row, col) }, held),
       leave: () => this.#teller.leave(),
       paint: (row, col, hide) => this.#paint(this.#asStored(row, col), hide),
     };
     this.#matrices.listen(this.#teller);
-    this.#picture = picture({
-      name: "mask",
-      title: "What a query may see",
-      body: [
-        h(
-          "div",
-          { class: "sight" },
-          this.#board.element,
-          h(
-            "div",
-            {},
-            this.#mask,
-            h("p", { class: "small-label" }, "Click or drag to hide pairs; Space on the keyboard."),
-            this.#colours,
-          ),
-        ),
-      ],
-      ...this.#controls,
-      numbers: drawer("Numbers", this.#withSums),
-      data: () => this.#numbers(),
-    });
-    this.#cost = new CostPicture(store, engine);
+    this.#cost = costPicture(store, engine);
     this.#look(1);
     furnish(find("#room", HTMLElement), {
       pictures: [this.#picture.element, this.#cost.element],
@@ -125,10 +110,11 @@ class MaskRoom {
     this.#mask.show(isTurned() ? turnedMask(mask) : mask);
     this.#withSums.classList.toggle("by-columns", isTurned());
     for (const matrix of this.#matrices.of("sum")) matrix.classList.toggle("rows-shared", !isTurned());
-    const views = viewsOf(scene, answer);
-    this.#matrices.show((name) => views[name]);
+    this.#matrices.showAll(viewsOf(scene, answer));
     this.#cost.show(scene);
-    this.#agreement.textContent = agreementOf(scene, answer);
+    const isRounded = answer !== undefined && state.hiding === "minus";
+    const rounded = isRounded ? " In single precision −10000 swallows most decimals of a score." : "";
+    this.#agreement.textContent = agreed("Weights", answer?.difference) + rounded;
     this.#teller.tell();
   }
 
@@ -177,24 +163,14 @@ function tellingRow(scene: MaskScene): number {
 }
 
 function viewsOf({ state, weights, seen, sums }: MaskScene, answer: MaskAnswer | undefined) {
-  const names = (name: string, count: number): readonly string[] =>
-    Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
-  const common = { rowLabels: names("q", state.queries), tone: "share", full: 1 } as const;
+  const names = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+  const [queries, keys] = [names("q", state.queries), names("k", state.keys)];
   const about = "weights: a row a query, a column a key";
   const struck = (row: number, col: number): boolean => at(seen, row, col) === 0;
-  const colLabels = names("k", state.keys);
   return {
-    A: { ...common, name: "A", title: "A", about, matrix: answer?.weights ?? weights, colLabels, struck },
-    sum: { ...common, name: "sum", title: "sum", about: "", matrix: sums, colLabels: ["sum"] },
+    A: { ...weighed("A", about, answer?.weights ?? weights, queries, keys), struck },
+    sum: weighed("sum", "", sums, queries, ["sum"]),
   };
-}
-
-function agreementOf({ state }: MaskScene, answer: MaskAnswer | undefined): string {
-  const rounded =
-    answer !== undefined && state.hiding === "minus"
-      ? " In single precision −10000 swallows most decimals of a score."
-      : "";
-  return agreed("Weights", answer?.difference) + rounded;
 }
 
 runRoom({

@@ -1,4 +1,4 @@
-// The numbers of the room: scores, which pairs are seen, and the weights that come out, however the hidden ones are hidden.
+// The room's words and numbers: scores, which pairs are seen, and the weights that come out, however the hidden ones are hidden.
 
 import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
 import { normal, twoDecimals } from "../../src/model/random.js";
@@ -12,41 +12,30 @@ const WIDTH = 4;
 const [SEED, NOISE] = [5, 0.15];
 const [SPEEDS, LENGTH] = [[0.185, 1.15], 2.6] as const;
 
-export interface MaskScene {
-  readonly state: MaskState;
-  readonly q: Matrix;
-  readonly k: Matrix;
-  readonly scale: number;
-  /** Scaled, before anything is hidden. */
-  readonly scores: Matrix;
-  /** 1 where the query sees the key. */
-  readonly seen: Matrix;
-  /** What the softmax is given. */
-  readonly given: Matrix;
-  /** The weights without a mask. */
-  readonly plain: Matrix;
-  readonly weights: Matrix;
-  readonly sums: Matrix;
-}
+export type MaskScene = ReturnType<typeof sceneOf>;
 
-export function sceneOf(state: MaskState): MaskScene {
+export function sceneOf(state: MaskState) {
   const { queries, keys, hiding } = state;
   const [q, k] = vectorsOf(state);
   const scale = 1 / Math.sqrt(WIDTH);
   const products = multiply(q, transpose(k));
   const scores = fill(queries, keys, (row, col) => at(products, row, col) * scale);
+  /** 1 where the query sees the key. */
   const seen = fill(queries, keys, (row, col) => (sees(state, row, col) ? 1 : 0));
+  const isSeen = (row: number, col: number): boolean => at(seen, row, col) === 1;
+  /** What the softmax is given. */
   const given = fill(queries, keys, (row, col) => {
     const score = at(scores, row, col);
-    if (hiding === "after" || at(seen, row, col) === 1) return score;
+    if (hiding === "after" || isSeen(row, col)) return score;
     return hiding === "before" ? Number.NEGATIVE_INFINITY : score + LARGE;
   });
   const softened = softmax(given);
   const weights = fill(queries, keys, (row, col) =>
-    hiding === "after" && at(seen, row, col) === 0 ? 0 : at(softened, row, col),
+    hiding === "after" && !isSeen(row, col) ? 0 : at(softened, row, col),
   );
   const sums = fill(queries, 1, (row) => sumOf(weights, row));
-  return { state, q, k, scale, scores, seen, given, plain: softmax(scores), weights, sums };
+  // Plain: the weights without a mask.
+  return { state, q, k, scale, seen, given, plain: softmax(scores), weights, sums };
 }
 
 export function sumOf(matrix: Matrix, row: number): number {
@@ -74,4 +63,18 @@ function vectorsOf(state: MaskState): readonly [Matrix, Matrix] {
   const ahead = 1 + offsetOf(state);
   const q = rows(queries, 0, (row) => row + ahead);
   return [scores === "equal" ? fill(queries, WIDTH, () => 0) : q, rows(keys, MOST, (row) => row)];
+}
+
+const STORY = "The animal didn't cross because it was too tired to walk home through the cold rain".split(" ");
+/** Texts that have nothing to do with each other. */
+const PACKED = "The animal was tired . Whisk two eggs . Profits rose sharply . Rain came late".split(" ");
+
+export function keyWord({ keys, padding, cuts }: MaskState, key: number): string {
+  return key >= keys - padding ? "[pad]" : ((cuts.length > 0 ? PACKED : STORY)[key] ?? "");
+}
+
+/** A query stands at its place among the keys, which may lie before the first. */
+export function queryWord(state: MaskState, row: number): string {
+  const place = row + offsetOf(state);
+  return place < 0 ? "–" : keyWord(state, place);
 }

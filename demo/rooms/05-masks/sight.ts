@@ -1,12 +1,11 @@
 // What a query sees: its words in two columns, its weights as curves and bars. On the way from no mask to the mask, each rule takes its
 // keys, one rule after the other, and the rest share out what those had. Pure.
 
-import { at, type Matrix } from "../../src/model/matrix.js";
+import { at, fill, type Matrix } from "../../src/model/matrix.js";
 import { type Draw, during, mix, type Shape, shape } from "../../src/ui/board.js";
 import { percent } from "../../src/ui/numbers.js";
 import { offsetOf, verdictsOn } from "./rules.js";
-import { type MaskScene, sumOf } from "./scene.js";
-import { keyWord, queryWord } from "./words.js";
+import { keyWord, type MaskScene, queryWord, sumOf } from "./scene.js";
 
 const [LINE, TOP, INDEX] = [27, 24, 30];
 /** Thinner curves of other queries are left out. */
@@ -17,15 +16,17 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
   const { state } = scene;
   const { queries, keys } = state;
   const offset = offsetOf(state);
-  const yOf = (place: number): number => TOP + (place + 0.5) * LINE;
-  const queryY = (row: number): number => yOf(row + Math.max(0, offset));
-  const keyY = (key: number): number => yOf(key + Math.max(0, -offset));
-  const height = TOP + LINE * Math.max(queries + Math.max(0, offset), keys + Math.max(0, -offset)) + 4;
-  const taken = takenBy(scene);
+  const [firstQuery, firstKey] = [Math.max(0, offset), Math.max(0, -offset)];
+  const queryY = (row: number): number => TOP + (firstQuery + row + 0.5) * LINE;
+  const keyY = (key: number): number => TOP + (firstKey + key + 0.5) * LINE;
+  const height = TOP + LINE * Math.max(firstQuery + queries, firstKey + keys) + 4;
+  const rules = verdictsOn(state, 0, 0).map(({ rule }) => rule);
+  /** The first rule that takes a key from a query; -1 for a key that stays. */
+  const taken = fill(queries, keys, (row, key) => verdictsOn(state, row, key).findIndex((verdict) => !verdict.sees));
   return (place, width) => {
     const gone = (row: number, key: number): number => {
-      const { rule, of } = taken(row, key);
-      return rule < 0 ? 0 : during(place, rule / of, (rule + 1) / of);
+      const rule = at(taken, row, key);
+      return rule < 0 ? 0 : during(place, rule / rules.length, (rule + 1) / rules.length);
     };
     const weight = weightsAt(scene, weights, place, gone);
     const [start, end] = [Math.min(150, width * 0.27), width * 0.48];
@@ -61,12 +62,10 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
       const bar = { class: "sight-bar", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
       return [
         text(`k${key}`, "index", end, y + 4, `k${key + 1}`),
-        text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), {
-          opacity: 1 - 0.4 * lost,
-        }),
+        text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), { opacity: 1 - 0.4 * lost }),
         shape("rect", `bar ${key}`, bar),
         text(`weight ${key}`, "weight", bars + part * most + 5, y + 4, percent(part)),
-        text(`rule ${key}`, "index", width, y + 4, lost === 0 ? "" : taken(chosen, key).name, {
+        text(`rule ${key}`, "index", width, y + 4, lost === 0 ? "" : (rules[at(taken, chosen, key)] ?? ""), {
           "text-anchor": "end",
           opacity: lost,
         }),
@@ -81,19 +80,10 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
       ...Array.from({ length: queries }).flatMap(ofQuery),
       ...Array.from({ length: keys }).flatMap(ofKey),
     ];
-    return { height, shapes, said: saidOf(scene, chosen, weight) };
+    const begun = rules.slice(0, Math.ceil(place * rules.length));
+    const step = begun.length === 0 ? "no mask" : place === 1 ? "masked" : `hidden so far: ${begun.join(", ")}`;
+    return { height, shapes, said: saidOf(scene, chosen, weight), step };
   };
-}
-
-/** The rule that takes a key from a query: its place among those that are on, -1 for a key that stays. */
-function takenBy({ state }: MaskScene) {
-  const all = Array.from({ length: state.queries * state.keys }, (_, pair) => {
-    const verdicts = verdictsOn(state, Math.floor(pair / state.keys), pair % state.keys);
-    const rule = verdicts.findIndex(({ sees }) => !sees);
-    return { rule, of: verdicts.length, name: verdicts[rule]?.rule ?? "" };
-  });
-  const stays = { rule: -1, of: 0, name: "" };
-  return (row: number, key: number) => all[row * state.keys + key] ?? stays;
 }
 
 /** What the keys that go had is shared out among the rest, as a softmax does; other ways to hide go straight to their weights. */

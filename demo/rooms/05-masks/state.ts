@@ -8,17 +8,11 @@ export const MOST = 16;
 export const OPEN = -1;
 export const TOKENS: readonly number[] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 
-const CAUSALS = ["none", "lower-right", "upper-left"] as const;
-export type Causal = (typeof CAUSALS)[number];
-/** When the hidden ones are hidden: rightly, after the softmax, or by a large negative number. */
-const HIDINGS = ["before", "after", "minus"] as const;
-export type Hiding = (typeof HIDINGS)[number];
-
 /** What decides who sees whom; at first nothing is hidden. */
 const RULES = {
   queries: initially(12, number("L", 1, MOST)),
   keys: initially(12, number("S", 1, MOST)),
-  causal: initially("none", oneOf("causal", CAUSALS)),
+  causal: initially("none", oneOf("causal", ["none", "lower-right", "upper-left"])),
   left: initially(OPEN, number("left", OPEN, MOST)),
   right: initially(OPEN, number("right", OPEN, MOST)),
   /** Keys at the beginning that causal and window leave to everybody. */
@@ -39,7 +33,8 @@ const FIELDS = {
   ...RULES,
   causal: initially("lower-right", RULES.causal),
   scores: initially("next", oneOf("scores", ["next", "equal"])),
-  hiding: initially("before", oneOf("hiding", HIDINGS)),
+  /** When the hidden ones are hidden: rightly, after the softmax, or by a large negative number. */
+  hiding: initially("before", oneOf("hiding", ["before", "after", "minus"])),
   /** Side of the tiles that a kernel would work in. */
   tile: initially(4, number("tile", 1, 8)),
   /** For the costs. */

@@ -3,8 +3,8 @@
 import { at, bestOf } from "../../src/model/matrix.js";
 import { percent } from "../../src/ui/numbers.js";
 import { offsetOf, type RuleName, verdictsOn } from "./rules.js";
-import { type MaskScene, sumOf } from "./scene.js";
-import { keyWord, queryWord } from "./words.js";
+import { keyWord, type MaskScene, queryWord, sumOf } from "./scene.js";
+import type { MaskState } from "./state.js";
 
 const WHY: Readonly<Record<RuleName, string>> = {
   causal: "A model that learns to predict the next word must not see it, or it would copy it.",
@@ -35,10 +35,11 @@ export function lostBy({ plain, seen, state }: MaskScene, row: number): number {
   return lost;
 }
 
-function alignment({ causal, queries, keys, ...state }: MaskScene["state"]): string {
+function alignment(state: MaskState): string {
+  const { causal, queries, keys } = state;
   if (causal === "none" || queries === keys) return "";
   if (causal === "upper-left") return "Upper left: the first query meets the first key.";
-  const offset = offsetOf({ ...state, causal, queries, keys });
+  const offset = offsetOf(state);
   return offset > 0
     ? `Lower right: the last query meets the last key. The ${queries} queries are the newest of ${keys} tokens, as in generation with a KV cache.`
     : `Lower right: the last query meets the last key, and the first ${-offset} queries see nothing.`;

@@ -18,6 +18,8 @@ export interface View {
   readonly shapes: readonly Shape[];
   /** What the board shows, in words. */
   readonly said: string;
+  /** Beside the scrubber. Default: the name of the nearest step. */
+  readonly step?: string;
   /** Paints what lies below the shapes, for pictures of many pixels. */
   readonly paint?: (canvas: HTMLCanvasElement) => void;
 }
@@ -208,15 +210,16 @@ export class Board {
   }
 
   #paint(): void {
-    const step = this.#parts.steps[Math.round(this.#at)] ?? "";
+    const view = this.#width === 0 ? undefined : this.#draw?.(this.#at, this.#width);
+    const step = view?.step ?? this.#parts.steps[Math.round(this.#at)] ?? "";
     this.#range.value = String(this.#at);
     this.#range.setAttribute("aria-valuetext", step);
     this.#said.textContent = step;
     this.#ticks.forEach((tick, index) => {
       tick.ariaCurrent = index === Math.round(this.#at) ? "step" : null;
     });
-    if (this.#draw === undefined || this.#width === 0) return;
-    const { height, shapes, said, paint } = this.#draw(this.#at, this.#width);
+    if (view === undefined) return;
+    const { height, shapes, said, paint } = view;
     this.#canvas.hidden = paint === undefined;
     paint?.(this.#canvas);
     setAttributes(this.#svg, { viewBox: `0 0 ${this.#width} ${height}`, "aria-label": said });

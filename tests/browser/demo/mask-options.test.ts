@@ -1,7 +1,7 @@
 // The rules of the painted mask against the options that the room hands to heed: the reference must see the same pairs.
 
 import { describe, expect, test } from "vitest";
-import { structureOf } from "../../../demo/rooms/05-masks/options.js";
+import { structureOf } from "../../../demo/rooms/05-masks/call.js";
 import { sees } from "../../../demo/rooms/05-masks/rules.js";
 import { MASK_STATE, type MaskState } from "../../../demo/rooms/05-masks/state.js";
 import { attention } from "../../../web/src/reference/index.js";
