@@ -8,7 +8,7 @@ import { HEADS, IT, KEY_WIDTH, keysOf, PROPERTIES, valuesOf } from "../00-thread
 import { explain as explainInHead } from "../04-matrix-walk/explain.js";
 import type { Spot as WalkSpot } from "../04-matrix-walk/views.js";
 import { type Layers, rowMatrix } from "./layers.js";
-import { type HeadsScene, headOf } from "./scene.js";
+import { type HeadsScene, headOf, joinedNames } from "./scene.js";
 import { isOfLayers, type LayerKind, rowOfLayer, type Spot } from "./views.js";
 
 export function explain(scene: HeadsScene, layers: Layers, { kind, head, row, col }: Spot): Explanation | undefined {
@@ -45,15 +45,12 @@ function explainMix({ state, walk }: HeadsScene, row: number, col: number): Expl
   };
 }
 
-function explainMixed({ state, joined, mixed, words, walk }: HeadsScene, row: number, col: number): Explanation {
-  const { headWidth, heads } = walk;
-  const labels = FEATURES.slice(0, joined.cols).map((name, index) =>
-    heads.length > 1 ? `${Math.floor(index / headWidth) + 1} ${name}` : name,
-  );
+function explainMixed(scene: HeadsScene, row: number, col: number): Explanation {
+  const { state, joined, mixed, words } = scene;
   return {
     subject: `Y [${words[row]}, ${FEATURES[col]}]`,
     sentence: "The word’s row of all heads’ outputs times a column of WO: the only place where heads meet.",
-    ...products(labels, along(joined, row), down(state.mix, col), ["", "O", "WO"]),
+    ...products(joinedNames(scene), along(joined, row), down(state.mix, col), ["", "O", "WO"]),
     result: at(mixed, row, col),
     lights: [],
   };

@@ -60,40 +60,31 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
   const [reads, gains, asks] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
   const half = width / 2 + 6;
   const out = Math.min(150, half - FIGURES - 8);
-  const between = (before: readonly number[], after: readonly number[], t: number): readonly number[] =>
-    after.map((value, index) => mix(before[index] ?? 0, value, t));
-  const query = between(alone.row.query, second.row.query, gains);
+  const between = (of: "query" | "weights", t: number): readonly number[] =>
+    second.row[of].map((value, index) => mix(alone.row[of][index] ?? 0, value, t));
   const columns = [
-    { x: 0, layer: 1, title: "layer 1", weights: first.row.weights, shown: reads, tone: "key" },
-    {
-      x: half,
-      layer: 2,
-      title: "layer 2",
-      weights: between(alone.row.weights, second.row.weights, asks),
-      shown: 1,
-      tone: "query",
-    },
+    { x: 0, layer: 1, weights: first.row.weights, shown: reads, tone: "key" },
+    { x: half, layer: 2, weights: between("weights", asks), shown: 1, tone: "query" },
   ];
-  const sides = columns.flatMap(({ x, layer, title, weights, shown, tone }) => {
+  const sides = columns.flatMap(({ x, layer, weights, shown, tone }) => {
     const told = layer === 2 && at < 2.5 ? "A0" : `A${layer}`;
     const look = (word: number) => ({ "data-pick": `${told}-0.0.${word}`, opacity: shown });
     return [
-      figure(`t${layer}`, title, [x + FIGURES + 4, 13], { class: `tone-${tone}`, "text-anchor": "start" }),
+      figure(`t${layer}`, `layer ${layer}`, [x + FIGURES + 4, 13], { class: `tone-${tone}`, "text-anchor": "start" }),
       ...words.flatMap((word, index): readonly Shape[] => {
         const [y, weight] = [middle(index), weights[index] ?? 0];
         const said = { class: index === IT ? "asking" : "", "text-anchor": "start" };
-        const d = arc(x + FIGURES + 2, [middle(IT), y], out);
-        const width = {
-          d,
+        const weighed = { class: `tone-${tone} board-small`, "text-anchor": "end", ...look(index) };
+        const wide = Math.max(0.4, weight * 16);
+        const way = {
+          d: arc(x + FIGURES + 2, [middle(IT), y], out),
           class: `tone-${tone} board-arc`,
-          "stroke-width": Math.max(0.4, weight * 16),
-          ...look(index),
+          "stroke-width": wide,
         };
-        const weightLook = { class: `tone-${tone} board-small`, "text-anchor": "end", ...look(index) };
         return [
           figure(`l${layer}.${index}`, word, [x, y + 4], said),
-          figure(`p${layer}.${index}`, percent(weight), [x + FIGURES - 4, y + 4], weightLook),
-          ...(index === IT ? [] : [shape("path", `a${layer}.${index}`, width)]),
+          figure(`p${layer}.${index}`, percent(weight), [x + FIGURES - 4, y + 4], weighed),
+          ...(index === IT ? [] : [shape("path", `a${layer}.${index}`, { ...way, ...look(index) })]),
         ];
       }),
     ];
@@ -106,7 +97,7 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
     "stroke-dasharray": `${gains} 1`,
     "data-pick": "O1-0.0.0",
   });
-  const shapes = [...sides, ...(gains > 0 ? [gain] : []), ...barsOf(query, width)];
+  const shapes = [...sides, ...(gains > 0 ? [gain] : []), ...barsOf(between("query", gains), width)];
   return { height: HEIGHT, shapes, said: layersText(layers, Math.round(at)) };
 }
 

@@ -15,7 +15,7 @@ import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { ENDINGS } from "../00-thread/toy.js";
 import { heedCode, torchCode } from "./code.js";
-import { countsPicture } from "./counts-picture.js";
+import { countsPicture } from "./counts.js";
 import { explain } from "./explain.js";
 import { LAYER_STEPS, layersOf, layersText, tellingCell, twoLayers } from "./layers.js";
 import { headTones, ribbons, STEP_NAMES, textOf } from "./ribbons.js";

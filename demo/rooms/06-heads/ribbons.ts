@@ -73,12 +73,11 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
       }),
     );
   const heads = walk.heads.map((_, head) => head);
-  const title = (head: number): string => (lanes.room < 50 ? String(head + 1) : `head ${head + 1}`);
   const names = [
     ...columns.map((col) => figure(`f${col}`, features[col] ?? "", [lanes.middle(col, 1), 13], { opacity: 1 - apart })),
     ...heads.map((head) => {
-      const look = { class: toneOf(head), opacity: apart };
-      return figure(`t${head}`, title(head), [lanes.middle(head * each, each), 13], look);
+      const [look, title] = [{ class: toneOf(head), opacity: apart }, `${lanes.room < 50 ? "" : "head "}${head + 1}`];
+      return figure(`t${head}`, title, [lanes.middle(head * each, each), 13], look);
     }),
   ];
   const seen = read * apart > 0 ? heads : [];
@@ -87,13 +86,8 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
       const weight = entry(walk.heads[head]?.weights ?? joined, asker, word);
       const look = { opacity: read * apart, "data-pick": `A-${head}.${asker}.${word}` };
       const d = arc(lanes.left(head * each) + each * lanes.column + 1, [middle(asker), middle(word)], lanes.arcs);
-      const thread = {
-        ...look,
-        ...grown(read),
-        d,
-        class: `${toneOf(head)} board-arc`,
-        "stroke-width": Math.max(0.4, weight * Math.min(14, lanes.arcs / 3)),
-      };
+      const wide = Math.max(0.4, weight * Math.min(14, lanes.arcs / 3));
+      const thread = { ...look, ...grown(read), d, class: `${toneOf(head)} board-arc`, "stroke-width": wide };
       const place = [lanes.left(head * each) - 4, middle(word) + 4] as const;
       const said = { ...look, class: `${toneOf(head)} board-small`, "text-anchor": "end" };
       return [
@@ -142,15 +136,14 @@ function lanesOf(headWidth: number, width: number, apart: number) {
   const room = free / count;
   const figures = room > 62 ? 34 : 2;
   const arcs = Math.min(110, room * 0.4);
-  const [together, own] = [free / WIDTH, (room - figures - arcs) / headWidth].map((wide) => Math.min(WIDEST, wide));
-  const column = mix(together ?? 0, own ?? 0, apart);
-  const used = figures + headWidth * (own ?? 0) + arcs;
-  const left = (col: number): number =>
-    mix(
-      LABEL + (free - WIDTH * (together ?? 0)) / 2 + col * (together ?? 0),
-      LABEL + Math.floor(col / headWidth) * room + (room - used) / 2 + figures + (col % headWidth) * (own ?? 0),
-      apart,
-    );
+  const together = Math.min(WIDEST, free / WIDTH);
+  const own = Math.min(WIDEST, (room - figures - arcs) / headWidth);
+  const column = mix(together, own, apart);
+  const used = figures + headWidth * own + arcs;
+  const left = (col: number): number => {
+    const inOwn = Math.floor(col / headWidth) * room + (room - used) / 2 + figures + (col % headWidth) * own;
+    return LABEL + mix((free - WIDTH * together) / 2 + col * together, inOwn, apart);
+  };
   return { room, arcs, column, left, middle: (first: number, count: number) => left(first) + (count * column) / 2 };
 }
 

@@ -1,11 +1,11 @@
 // The room's matrices: which there are, and how they are shown. Those of a head are shown as in the matrix walk. Pure.
 
 import type { MatrixView } from "heed/viz";
-import { largest } from "../../src/model/matrix.js";
+import { signed, weighed } from "../../src/ui/named-matrices.js";
 import { KEY_WIDTH, PROPERTIES, VALUES } from "../00-thread/toy.js";
 import { viewOf as viewInHead } from "../04-matrix-walk/views.js";
 import { type Layers, rowMatrix } from "./layers.js";
-import { type HeadsScene, headOf } from "./scene.js";
+import { type HeadsScene, headOf, joinedNames } from "./scene.js";
 import { HEADS, type Step } from "./state.js";
 
 /** Those of one head, and the row of "it" in each of the two layers; A0: in the second without the first. */
@@ -56,26 +56,15 @@ export function viewOf(name: string, scene: HeadsScene, layers: Layers): MatrixV
   const own = headOf(scene, head);
   if (own === undefined || !SHOWN[state.step].includes(kind)) return undefined;
   const several = walk.heads.length > 1;
-  if (kind !== "Wo" && kind !== "Y") {
-    const { editable: _, ...view } = viewInHead(kind, own);
-    const title = several && kind !== "X" ? `${view.title}${kind.startsWith("W") ? "" : "_"}${head + 1}` : view.title;
-    return { ...view, name, title, about: kind === "X" ? view.about : "" };
+  const columns = walk.featureNames;
+  if (kind === "Y") return { name, ...signed("Y", "output of the layer", mixed, words, columns) };
+  if (kind === "Wo") {
+    const about = "rows: columns of the heads; change any";
+    return { name, ...signed("W_O", about, state.mix, joinedNames(scene), columns), editable: true };
   }
-  const isMix = kind === "Wo";
-  const matrix = isMix ? state.mix : mixed;
-  const colLabels = walk.featureNames;
-  const headed = colLabels.map((label, row) => (several ? `${Math.floor(row / walk.headWidth) + 1} ${label}` : label));
-  return {
-    name,
-    title: isMix ? "W_O" : "Y",
-    about: isMix ? "rows: columns of the heads; change any" : "output of the layer",
-    matrix,
-    rowLabels: isMix ? headed : words,
-    colLabels,
-    tone: "signed",
-    full: Math.max(1, largest(matrix)),
-    editable: isMix,
-  };
+  const { editable: _, ...view } = viewInHead(kind, own);
+  const title = several && kind !== "X" ? `${view.title}${kind.startsWith("W") ? "" : "_"}${head + 1}` : view.title;
+  return { ...view, name, title, about: kind === "X" ? view.about : "" };
 }
 
 /** The numbers of "it", and what each of them stands for. */
@@ -89,20 +78,11 @@ export function rowOfLayer({ words, first, second, alone }: Layers, kind: LayerK
       : title === "O"
         ? ["output", output, VALUES]
         : [title === "S" ? "scores" : "attention weights", title === "S" ? scores : weights, words];
-  return {
-    title,
-    layer,
-    about: `${layer === alone ? "layer 2 alone" : `layer ${kind.charAt(1)}`}: ${about}`,
-    numbers,
-    labels,
-  };
+  const where = layer === alone ? "layer 2 alone" : `layer ${kind.charAt(1)}`;
+  return { title, layer, about: `${where}: ${about}`, numbers, labels };
 }
 
 function layerView(name: string, kind: LayerKind, layers: Layers): MatrixView {
   const { title, about, numbers, labels } = rowOfLayer(layers, kind);
-  const matrix = rowMatrix(numbers);
-  const isWeights = title === "A";
-  const full = isWeights ? 1 : Math.max(1, largest(matrix));
-  const tone = isWeights ? "share" : "signed";
-  return { name, title, about, matrix, rowLabels: ["it"], colLabels: labels, tone, full };
+  return { name, ...(title === "A" ? weighed : signed)(title, about, rowMatrix(numbers), ["it"], labels) };
 }
