@@ -1,10 +1,12 @@
-// The sentence as it stands and as written, as calls of heed, and what heed says to them.
+// The sentence as it stands and as written, as calls of heed; what heed says to them; and the first of them as code.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { type Matrix, stack, unstack, widestGap } from "../../src/model/matrix.js";
-import { type Attended, SCALE } from "./attend.js";
-import { gap, type OrderScene } from "./scene.js";
+import { type Matrix, rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { heedSource, NOTHING, single, torchSource } from "../../src/ui/code.js";
+import { type Attended, gap, type OrderScene, SCALE } from "./scene.js";
 import type { Kind, OrderState } from "./state.js";
+
+type OfKinds<T> = Readonly<Partial<Record<Kind, T>>>;
 
 export interface OrderAnswer {
   readonly weights: Matrix;
@@ -20,7 +22,7 @@ export function callsOf({ words, now, written, state }: OrderScene): readonly Ca
 }
 
 function callOf({ q, k, v, bias }: Attended, { kind, slope }: OrderState): Call {
-  const special: Partial<Readonly<Record<Kind, Call["options"]>>> = {
+  const special: OfKinds<Call["options"]> = {
     causal: { causal: true },
     alibi: { alibiSlopes: [slope] },
     relative: { bias: { data: Float32Array.from(bias.data), shape: [1, 1, bias.rows, bias.cols] } },
@@ -35,4 +37,33 @@ export function readAnswers({ now, places }: OrderScene, answers: readonly Answe
   const weights = unstack(rows, rows, answers[0]?.weights.data ?? []);
   const apart = Math.max(widestGap(output, now.output), widestGap(weights, now.weights));
   return { weights, output, difference: gap(output, written, places), apart };
+}
+
+const ALREADY: OfKinds<string> = {
+  rope: " (q and k are turned already)",
+  sinusoidal: " (positions are in q, k and v already)",
+  learned: " (positions are in q, k and v already)",
+};
+
+const aboutOf = ({ labels, state }: OrderScene): string =>
+  labels.join(" ").replace(/\s+/g, " ") + (ALREADY[state.kind] ?? "");
+
+export function heedCode(scene: OrderScene): string {
+  const [call] = callsOf(scene);
+  return call === undefined ? `// ${NOTHING}` : heedSource({ about: aboutOf(scene), call, options: call.options });
+}
+
+export function torchCode(scene: OrderScene): string {
+  const [call] = callsOf(scene);
+  if (call === undefined) return `# ${NOTHING}`;
+  const lines = rowsOf(scene.now.bias).map((row) => `    [${row.map(single).join(", ")}]`);
+  const bias = { given: `bias = torch.tensor([\n${lines.join(",\n")},\n])\n`, option: ", attn_mask=bias" };
+  const special: OfKinds<{ readonly given?: string; readonly option: string }> = {
+    causal: { option: ", is_causal=True" },
+    alibi: bias,
+    relative: bias,
+  };
+  const { given = "", option = "" } = special[scene.state.kind] ?? {};
+  const line = `output = F.scaled_dot_product_attention(q, k, v${option}, scale=${single(SCALE)})`;
+  return torchSource({ about: aboutOf(scene), call }, `${given}\n${line}\n`);
 }

@@ -23,9 +23,7 @@ export function controls(store: OrderStore) {
   text.addEventListener("input", () => store.change({ text: text.value, order: [], numbers: null, asker: 0 }, "run"));
   const message = h("p", { class: "field-message", role: "status" });
   const kind = choice<Kind>("Positions", KIND_NAMES, (value) => store.change({ kind: value }, "new"));
-  const shift = slider("First position", { least: 0, most: MOST_SHIFT, step: 1 }, (value) =>
-    store.change({ shift: value }),
-  );
+  const shift = slider("First position", { least: 0, most: MOST_SHIFT, step: 1 }, (at) => store.change({ shift: at }));
   const base = slider("Base", BASES, (value) => store.change({ base: value }));
   const slope = slider("Slope", SLOPES, (value) => store.change({ slope: value }));
   const by = byChoice("word", (value) => store.change({ by: value }));
@@ -38,13 +36,8 @@ export function controls(store: OrderStore) {
     show: () => {
       const { state } = store;
       if (text.value !== state.text) text.value = state.text;
-      const count = wordsOf(state).length;
-      message.textContent =
-        count === 0
-          ? "No words yet. Type some."
-          : count === MOST_WORDS
-            ? `No more than ${MOST_WORDS} words are shown.`
-            : "";
+      const said = { 0: "No words yet. Type some.", [MOST_WORDS]: `No more than ${MOST_WORDS} words are shown.` };
+      message.textContent = said[wordsOf(state).length] ?? "";
       kind.show(state.kind);
       about.textContent = (state.by === "columns" ? worded : String)(KIND_TEXTS[state.kind]);
       shift.show(state.shift, String(state.shift));

@@ -1,55 +1,106 @@
 // One number of the room taken apart, whichever matrix it stands in.
 
 import { along, at, down, rowsOf } from "../../src/model/matrix.js";
+import { FEATURE_MEANING } from "../../src/model/vocabulary.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, timesTold } from "../../src/ui/numbers.js";
-import { SCALE } from "./attend.js";
 import type { OrderAnswer } from "./calls.js";
 import { clipped, speed } from "./positions.js";
-import type { OrderScene } from "./scene.js";
-import { ANSWERS, ASKS, FEATURES, PROPERTIES, QUESTIONS } from "./vectors.js";
-import { cellOf, type MatrixName } from "./views.js";
+import { type OrderScene, SCALE } from "./scene.js";
+import { ANSWERS, ASKS, FEATURES, PROPERTIES, QUESTION_NAMES } from "./vectors.js";
+import { type MatrixName, viewOf } from "./views.js";
 
-type Told = Omit<Explanation, "result" | "lights"> & Partial<Explanation>;
+type Told = Omit<Explanation, "subject" | "result" | "lights"> & Partial<Explanation>;
+/** `subject`: the cell's, unless what is told names another. The cell is lit, and what is told may light others. */
+type Tell = (scene: OrderScene, row: number, col: number, subject: string) => Told;
+
+const OF_KERNEL: Readonly<Partial<Record<MatrixName, "weights" | "output" | "difference">>> = {
+  A: "weights",
+  O: "output",
+  D: "difference",
+};
 
 export function explain(
   scene: OrderScene,
   { name, row, col }: NamedSpot<MatrixName>,
   answer?: OrderAnswer,
 ): Explanation | undefined {
-  const result = cellOf(name, scene, row, col);
+  const { matrix, title, rowLabels, colLabels } = viewOf(name, scene);
+  const result = at(matrix, row, col);
   if (Number.isNaN(result)) return undefined;
-  return { lights: [lit(name, row, col)], result, ...TELL[name](scene, row, col, answer) };
+  const subject = `${title.replace("_", "")} [${rowLabels[row]}, ${colLabels[col]}]`;
+  const { lights = [], ...told } = TELL[name](scene, row, col, subject);
+  const part = OF_KERNEL[name];
+  const kernel = answer && part && at(answer[part], row, col);
+  return { subject, result, ...told, kernel, lights: [...lights, lit(name, row, col)] };
 }
 
-const TELL: Readonly<
-  Record<MatrixName, (scene: OrderScene, row: number, col: number, answer: OrderAnswer | undefined) => Told>
-> = {
-  X: ({ words, state }, row, col) => ({
-    subject: `X [${words[row]}, ${FEATURES[col]}]`,
-    sentence:
-      state.numbers !== null
-        ? "Changed by hand."
-        : col < PROPERTIES.length
-          ? "Set by hand for this word; 0 for words that our small table lacks. Drag or type to change it."
-          : `Made from the letters: the mean of sin(${col - PROPERTIES.length + 1} × code) over them, so that two names differ.`,
-    editable: true,
-  }),
+const ROLES = {
+  Q: { what: "query", weights: ASKS, name: "Wq", plain: "plainQ" },
+  K: { what: "key", weights: ANSWERS, name: "Wk", plain: "plainK" },
+} as const;
+type RoleName = keyof typeof ROLES;
+
+const explainWeight =
+  (role: RoleName): Tell =>
+  (_, row, col) => ({
+    sentence: `How much “${FEATURES[row]}” adds to “${QUESTION_NAMES[col]}” in a word’s ${ROLES[role].what}. Chosen by hand.`,
+  });
+
+const explainProjected =
+  (role: RoleName): Tell =>
+  ({ now, state }, row, col) => {
+    const { weights, name } = ROLES[role];
+    const isAdded = state.kind === "sinusoidal" || state.kind === "learned";
+    return {
+      sentence: `The word’s vector${isAdded ? ", with its position," : ""} times a column of W${role}.`,
+      ...products(FEATURES, along(now.x, row), down(weights, col), ["", isAdded ? "x + p" : "x", `W${role}`]),
+      lights: [lit(name, undefined, col)],
+    };
+  };
+
+const explainTurned =
+  (role: RoleName): Tell =>
+  ({ now, state }, row, col, subject) => {
+    const { what, plain } = ROLES[role];
+    const [pair, first, isFirst] = [col >> 1, col & ~1, col % 2 === 0];
+    const angle = (state.shift + row) * speed(state.base, pair);
+    const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+    const factors = isFirst ? [cos, -sin] : [sin, cos];
+    const head = ["", role.toLowerCase(), isFirst ? "cos, −sin" : "sin, cos"];
+    const value = (index: number): number => at(now[plain], row, first + index);
+    return {
+      subject: `${subject}, turned`,
+      sentence: `Columns ${first + 1} and ${first + 2} of the ${what}, turned by ${exact(angle)}. Queries and keys are both turned, so that only the difference of two positions is left in their product.`,
+      ...products(QUESTION_NAMES.slice(first, first + 2), value, (index) => factors[index] ?? Number.NaN, head),
+      lights: [lit("angle", row, pair)],
+    };
+  };
+
+const TELL: Readonly<Record<MatrixName, Tell>> = {
+  X: ({ state }, _, col) => {
+    const property = PROPERTIES[col];
+    const given =
+      property === undefined
+        ? `A hash of the letters: the mean of sin(${col - PROPERTIES.length + 1} × code) over them, so that two names differ.`
+        : `Column “${property}”: ${FEATURE_MEANING[property]}. Set by hand for this word; 0 for words that our small table lacks. Drag or type to change it.`;
+    return { sentence: state.numbers === null ? given : "Changed by hand.", editable: true };
+  },
   P: ({ state, labels }, row, col) => {
     const position = state.shift + row;
-    const pair = col >> 1;
     if (state.kind === "learned") {
       return {
         subject: `P [position ${position}, ${FEATURES[col]}]`,
         sentence: `Row ${position} of a table. In a model, training finds these numbers; here they are random, of table ${state.seed}.`,
       };
     }
-    const wave = col % 2 === 0 ? "sin" : "cos";
+    const [pair, wave] = [col >> 1, col % 2 === 0 ? "sin" : "cos"] as const;
+    const turn = speed(state.base, pair);
     return {
       subject: `P [${labels[row]} at ${position}, ${FEATURES[col]}]`,
-      sentence: `Pair ${pair + 1} of columns turns by ${state.base}^(−${2 * pair}/8) = ${exact(speed(state.base, pair))} a position.`,
-      last: `${wave}(${position} × ${exact(speed(state.base, pair))}) = ${exact(Math[wave](position * speed(state.base, pair)))}`,
+      sentence: `Pair ${pair + 1} of columns turns by ${state.base}^(−${2 * pair}/8) = ${exact(turn)} a position.`,
+      last: `${wave}(${position} × ${exact(turn)}) = ${exact(Math[wave](position * turn))}`,
     };
   },
   angle: ({ state, labels }, row, pair) => {
@@ -60,12 +111,12 @@ const TELL: Readonly<
       last: timesTold([position, turn], position * turn),
     };
   },
-  Q: (scene, row, col) => explainTurned(scene, "Q", row, col),
-  K: (scene, row, col) => explainTurned(scene, "K", row, col),
-  Wq: (_scene, row, col) => explainWeight("query", row, col),
-  Wk: (_scene, row, col) => explainWeight("key", row, col),
-  Qp: (scene, row, col) => explainProjected(scene, "Q", row, col),
-  Kp: (scene, row, col) => explainProjected(scene, "K", row, col),
+  Q: explainTurned("Q"),
+  K: explainTurned("K"),
+  Wq: explainWeight("Q"),
+  Wk: explainWeight("K"),
+  Qp: explainProjected("Q"),
+  Kp: explainProjected("K"),
   b: (_scene, _row, col) => ({
     subject: `b [${col - 4}]`,
     sentence:
@@ -74,100 +125,49 @@ const TELL: Readonly<
   }),
   B: ({ state, now }, row, col) => {
     const distance = col - row;
-    const alibi = state.kind === "alibi";
+    const [own, sum] = [clipped(distance), exact(at(now.bias, row, col))];
+    const isAlibi = state.kind === "alibi";
     return {
       subject: `B, distance ${exact(distance)}`,
-      sentence: alibi
+      sentence: isAlibi
         ? "Minus the slope for each place of distance: near words count more."
-        : `The number of b at this distance${clipped(distance) === distance ? "" : ", which counts as the farthest"}.`,
-      last: alibi
-        ? `−${state.slope} × ${Math.abs(distance)} = ${exact(at(now.bias, row, col))}`
-        : `b [${exact(clipped(distance))}] = ${exact(at(now.bias, row, col))}`,
-      lights: [lit("B", row, col), lit("b", 0, clipped(distance) + 4)],
+        : `The number of b at this distance${own === distance ? "" : ", which counts as the farthest"}.`,
+      last: isAlibi ? `−${state.slope} × ${Math.abs(distance)} = ${sum}` : `b [${exact(own)}] = ${sum}`,
+      lights: [lit("b", 0, own + 4)],
     };
   },
-  Z: ({ now, labels, state }, row, col) => {
-    const questions = QUESTIONS.map(({ name }) => name);
-    const dot = questions.reduce((sum, _, index) => sum + at(now.q, row, index) * at(now.k, col, index), 0);
+  Z: ({ now, state }, row, col) => {
+    const [q, k] = [along(now.q, row), along(now.k, col)];
+    const dot = QUESTION_NAMES.reduce((sum, _, index) => sum + q(index) * k(index), 0);
     const bias = at(now.bias, row, col);
-    const added =
-      state.kind === "alibi" || state.kind === "relative" ? ` ${bias < 0 ? "−" : "+"} ${exact(Math.abs(bias))}` : "";
-    const hidden = state.kind === "causal" && col > row;
+    const isAdded = state.kind === "alibi" || state.kind === "relative";
+    const added = isAdded ? ` ${bias < 0 ? "−" : "+"} ${exact(Math.abs(bias))}` : "";
+    const isHidden = state.kind === "causal" && col > row;
     return {
-      ...products(questions, along(now.q, row), along(now.k, col), ["", "q", "k"]),
-      subject: `S [${labels[row]}, ${labels[col]}]`,
-      sentence: hidden
+      ...products(QUESTION_NAMES, q, k, ["", "q", "k"]),
+      sentence: isHidden
         ? "The key comes later: its score is set to −∞."
         : "Query times key, question by question, over √8, and what distance adds.",
-      last: hidden ? "→ −∞" : `${exact(dot)} × ${exact(SCALE, 6)}${added} ≈ ${exact(at(now.scores, row, col))}`,
+      last: isHidden ? "→ −∞" : `${exact(dot)} × ${exact(SCALE, 6)}${added} ≈ ${exact(at(now.scores, row, col))}`,
     };
   },
-  A: ({ now, labels }, row, col, answer) => ({
-    ...softened(rowsOf(now.scores)[row] ?? [], labels, {
-      subject: `A [${labels[row]}, ${labels[col]}]`,
-      at: col,
-      kernel: answer && at(answer.weights, row, col),
-    }),
+  A: ({ now, labels }, row, col, subject) => ({
+    ...softened(rowsOf(now.scores)[row] ?? [], labels, { subject, at: col }),
     sentence: "The sum has the same terms in any order: that is why a softmax cannot tell.",
-    lights: [lit("Z", row), lit("A", row, col)],
+    lights: [lit("Z", row)],
   }),
-  O: ({ now, labels }, row, col, answer) => ({
-    subject: `O [${labels[row]}, ${FEATURES[col]}]`,
+  O: ({ now, labels }, row, col) => ({
     sentence: "Every word’s value times its attention weight: a sum again, whose terms have no order.",
     ...products(labels, along(now.weights, row), down(now.v, col), ["", "weight", "v"]),
-    kernel: answer && at(answer.output, row, col),
-    lights: [lit("A", row), lit("O", row, col)],
+    lights: [lit("A", row)],
   }),
-  D: ({ now, written, labels, places, words }, row, col, answer) => {
+  D: ({ now, written, places, words }, row, col) => {
     const word = places[row] ?? 0;
     const [after, before] = [at(now.output, row, col), at(written.output, word, col)];
     return {
-      subject: `D [${labels[row]}, ${FEATURES[col]}]`,
       sentence: `The output of “${words[word]}” at place ${row + 1}, less its output as written, at place ${word + 1}.`,
       last: `${exact(after, 6)} − ${exact(before, 6)} = ${exact(after - before, 6)}`,
-      kernel: answer && at(answer.difference, row, col),
-      lights: [lit("O", row, col), lit("D", row, col)],
+      lights: [lit("O", row, col)],
     };
   },
 };
-
-function explainWeight(role: "query" | "key", row: number, col: number): Told {
-  const [feature, question] = [FEATURES[row], QUESTIONS[col]?.name];
-  return {
-    subject: `W${role === "query" ? "Q" : "K"} [${feature}, ${question}]`,
-    sentence: `How much “${feature}” adds to “${question}” in a word’s ${role}. Chosen by hand.`,
-  };
-}
-
-function explainProjected({ now, labels, state }: OrderScene, role: "Q" | "K", row: number, col: number): Told {
-  const weights = role === "Q" ? ASKS : ANSWERS;
-  const added = state.kind === "sinusoidal" || state.kind === "learned";
-  return {
-    subject: `${role} [${labels[row]}, ${QUESTIONS[col]?.name}]`,
-    sentence: `The word’s vector${added ? ", with its position," : ""} times a column of W${role}.`,
-    ...products(FEATURES, along(now.x, row), down(weights, col), ["", added ? "x + p" : "x", `W${role}`]),
-    lights: [lit(role === "Q" ? "Wq" : "Wk", undefined, col), lit(role === "Q" ? "Qp" : "Kp", row, col)],
-  };
-}
-
-function explainTurned({ now, labels, state }: OrderScene, role: "Q" | "K", row: number, col: number): Told {
-  const plain = role === "Q" ? now.plainQ : now.plainK;
-  const pair = col >> 1;
-  const position = state.shift + row;
-  const angle = position * speed(state.base, pair);
-  const [first, second] = [at(plain, row, col & ~1), at(plain, row, col | 1)];
-  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  const parts = col % 2 === 0 ? ([first, cos, second, -sin] as const) : ([first, sin, second, cos] as const);
-  const line = (label: string, a: number, b: number) => ({ label, figures: [exact(a), exact(b), exact(a * b)] });
-  return {
-    subject: `${role} [${labels[row]}, ${QUESTIONS[col]?.name}], turned`,
-    sentence: `Columns ${2 * pair + 1} and ${2 * pair + 2} of the ${role === "Q" ? "query" : "key"}, turned by ${exact(angle)}. Queries and keys are both turned, so that only the difference of two positions is left in their product.`,
-    head: ["", role === "Q" ? "q" : "k", col % 2 === 0 ? "cos, −sin" : "sin, cos", "product"],
-    terms: [
-      line(QUESTIONS[col & ~1]?.name ?? "", parts[0], parts[1]),
-      line(QUESTIONS[col | 1]?.name ?? "", parts[2], parts[3]),
-    ],
-    last: `sum = ${exact(parts[0] * parts[1] + parts[2] * parts[3])}`,
-    lights: [lit("angle", row, pair), lit(role, row, col)],
-  };
-}

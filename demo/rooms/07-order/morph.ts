@@ -19,16 +19,16 @@ export function morph(
 ): View & { readonly figures: readonly string[] } {
   const { words, state } = scene;
   const [asker, row] = [spots[state.asker], scene.places.indexOf(state.asker)];
-  const read = [from, to].map((places) => {
+  const read = (places: readonly number[]) => {
     const { weights, output } = attendIn(scene, places);
     const place = places.indexOf(state.asker);
     return {
       weights: words.map((_, word) => entry(weights, place, places.indexOf(word))),
       output: FEATURES.map((_, col) => entry(output, place, col)),
     };
-  });
-  const between = (of: "weights" | "output"): readonly number[] =>
-    (read[0]?.[of] ?? []).map((value, index) => mix(value, read[1]?.[of][index] ?? value, at));
+  };
+  const [before, after] = [read(from), read(to)];
+  const between = (of: "weights" | "output") => before[of].map((one, index) => mix(one, after[of][index] ?? one, at));
   const [weights, output] = [between("weights"), between("output")];
   const written = FEATURES.map((_, col) => entry(scene.written.output, state.asker, col));
   const figures = weights.map(percent);
@@ -56,19 +56,14 @@ function traceOf(word: string, index: number, at: number, spotsAt: Way["spotsAt"
     const spot = spotsAt(place)[index];
     return spot === undefined ? [0, 0] : [middleOf(spot), spot.y + down];
   };
-  const way = Array.from({ length: 25 }, (_, step) =>
-    point((at * step) / 24, 0)
-      .map((one) => one.toFixed(1))
-      .join(" "),
-  );
+  const rounded = (all: readonly number[]): string => all.map((one) => one.toFixed(1)).join(" ");
+  const way = Array.from({ length: 25 }, (_, step) => rounded(point((at * step) / 24, 0)));
   return [
     shape("path", `w${index}`, { d: `M${way.join("L")}`, ...DOTTED }),
-    ...GHOSTS.map((part) =>
-      figure(`g${index}.${part}`, word, point(at * part, 26), {
-        opacity: 0.9 * at * (1 - at) * part,
-        class: "order-ghost",
-      }),
-    ),
+    ...GHOSTS.map((part) => {
+      const look = { opacity: 0.9 * at * (1 - at) * part, class: "order-ghost" };
+      return figure(`g${index}.${part}`, word, point(at * part, 26), look);
+    }),
   ];
 }
 

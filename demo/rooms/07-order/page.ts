@@ -14,8 +14,7 @@ import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { heads, tableFrame } from "../../src/ui/table.js";
 import { Teller } from "../../src/ui/teller.js";
-import { callsOf, type OrderAnswer, readAnswers } from "./calls.js";
-import { heedCode, torchCode } from "./code.js";
+import { callsOf, heedCode, type OrderAnswer, readAnswers, torchCode } from "./calls.js";
 import { controls } from "./controls.js";
 import { explain } from "./explain.js";
 import { morph } from "./morph.js";
@@ -24,7 +23,7 @@ import { SLIDE_STEPS, slide, slides, slideTones } from "./slide.js";
 import { ORDER_STATE, placesOf } from "./state.js";
 import { orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
 import { changesOf, TRIALS, trialRows } from "./trials.js";
-import { MATRICES, type MatrixName, POSITION_MATRICES, VECTOR_MATRICES, viewOf } from "./views.js";
+import { LINES, MATRICES, type MatrixName, POSITION_MATRICES, viewOf } from "./views.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/order.css";
@@ -35,12 +34,12 @@ const isTurned = (): boolean => store.state.by === "columns";
 class OrderRoom {
   #scene: OrderScene;
   #answer: OrderAnswer | undefined;
-  readonly #controls: ReturnType<typeof controls>;
+  readonly #controls = controls(store);
   readonly #order = new HeedOrder();
   readonly #sliding = new Board({ steps: SLIDE_STEPS, picked: (name) => this.#pick(name) });
   /** Below the words, which it must not move. */
   readonly #verdict = h("p", { class: "picture-text verdict" });
-  readonly #swap = h("button", { type: "button", class: "button" });
+  readonly #swap = button("", this.#puts(endsSwapped));
   readonly #matrices = new NamedMatrices(MATRICES, isTurned);
   readonly #teller = new Teller({
     keeper: () => store,
@@ -53,85 +52,78 @@ class OrderRoom {
   readonly #colours = h("p", { class: "small-label" });
   readonly #vectors = h("p", { class: "picture-text" });
   readonly #added = drawer("Numbers", this.#matrices.line("P", "angle", "Q", "K", "b", "B"));
-  readonly #pictures;
   readonly #agreement = agreementLine();
+  readonly #words = picture({
+    name: "words",
+    title: "The same words in any order",
+    body: [
+      this.#order,
+      legend({ share: "attention weights", value: "output above 0", below: "below 0", line: "as written" }),
+      this.#moves(),
+      this.#verdict,
+    ],
+    ...this.#controls,
+    numbers: drawer(
+      "Numbers",
+      ...LINES.slice(0, 2).map((names) => this.#matrices.line(...names)),
+      this.#vectors,
+      ...LINES.slice(2).map((names) => this.#matrices.line(...names)),
+    ),
+    data: () => this.#numbers(LINES.flat()),
+  });
+  readonly #positions = picture({
+    name: "positions",
+    title: "What positions add",
+    body: [this.#sliding.element, this.#colours],
+    numbers: this.#added,
+    data: () => this.#numbers(POSITION_MATRICES[this.#scene.state.kind]),
+  });
+  readonly #tried = picture({
+    name: "trials",
+    title: "Which encodings notice?",
+    body: [
+      tableFrame(
+        "Which encodings notice",
+        h("table", { class: "plain-table trials" }, heads("positions", ...TRIALS), this.#trials),
+      ),
+    ],
+    data: () => Object.fromEntries(changesOf(this.#scene)),
+  });
 
   constructor(scene: OrderScene) {
     this.#scene = scene;
-    this.#controls = controls(store);
     this.#order.handlers = {
       move: (places) => store.change({ order: places }, "run"),
       choose: (word) => store.change({ asker: word }),
       pick: (name) => this.#pick(name),
     };
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
-    this.#pictures = this.#build();
     furnish(find("#room", HTMLElement), {
       menu: this.#controls.menu,
-      pictures: Object.values(this.#pictures).map(({ element }) => element),
+      pictures: [this.#words, this.#positions, this.#tried].map(({ element }) => element),
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),
       torchCode: () => torchCode(this.#scene),
     });
+    this.#words.say(
+      "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output. There, “glue” marks small words that join others, and “hash” is made from the letters.",
+    );
+    this.#tried.say(TABLE_TEXT);
   }
 
-  #build() {
-    const line = this.#matrices.line.bind(this.#matrices);
-    return {
-      words: picture({
-        name: "words",
-        title: "The same words in any order",
-        body: [
-          this.#order,
-          legend({ share: "attention weights", value: "output above 0", below: "below 0", line: "as written" }),
-          this.#moves(),
-          this.#verdict,
-        ],
-        ...this.#controls,
-        numbers: drawer(
-          "Numbers",
-          line("O", "D"),
-          line("Z", "A"),
-          this.#vectors,
-          line("X"),
-          line("Wq", "Wk"),
-          line("Qp", "Kp"),
-        ),
-        data: () => this.#numbers(["O", "D", "Z", "A", ...VECTOR_MATRICES]),
-      }),
-      positions: picture({
-        name: "positions",
-        title: "What positions add",
-        body: [this.#sliding.element, this.#colours],
-        numbers: this.#added,
-        data: () => this.#numbers(POSITION_MATRICES[this.#scene.state.kind]),
-      }),
-      trials: picture({
-        name: "trials",
-        title: "Which encodings notice?",
-        body: [
-          tableFrame(
-            "Which encodings notice",
-            h("table", { class: "plain-table trials" }, heads("positions", ...TRIALS), this.#trials),
-          ),
-        ],
-        data: () => Object.fromEntries(changesOf(this.#scene)),
-      }),
-    };
+  #puts(reordered: (now: readonly number[]) => readonly number[]) {
+    return () => store.change({ order: reordered(placesOf(store.state)) }, "new");
   }
 
   #moves(): HTMLElement {
-    const order = (places: (now: readonly number[]) => readonly number[]) => () =>
-      store.change({ order: places(placesOf(store.state)) }, "new");
     const shift = (by: number) => () => this.#order.shift(store.state.asker, by);
     const moves: readonly (readonly [string, string, () => void])[] = [
       ["←", "Move the word in the light to the left", shift(-1)],
       ["→", "Move the word in the light to the right", shift(1)],
-      ["Shuffle", "Shuffle the words", order(shuffled)],
+      ["Shuffle", "Shuffle the words", this.#puts(shuffled)],
       ["As written", "Put the words as written", () => store.change({ order: [], shift: 0 }, "new")],
     ];
-    this.#swap.addEventListener("click", order(endsSwapped));
     const buttons = moves.map(([text, label, press]) => {
       const made = button(text, press);
       made.setAttribute("aria-label", label);
@@ -150,24 +142,20 @@ class OrderRoom {
     const { state, words, places, labels } = scene;
     this.#controls.show();
     this.#order.show({ words, places, asker: state.asker, draw: (way) => morph(scene, way) });
-    this.#pictures.positions.element.hidden = !slides(scene);
+    this.#positions.element.hidden = !slides(scene);
     this.#sliding.show((by, width) => slide(scene, by, width));
     this.#added.hidden = POSITION_MATRICES[state.kind].length === 0;
     this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
     this.#swap.disabled = words.length < 2;
     yield;
-    const shown = new Set<MatrixName>(["Z", "A", "O", "D", ...VECTOR_MATRICES, ...POSITION_MATRICES[state.kind]]);
+    const shown = new Set<MatrixName>([...LINES.flat(), ...POSITION_MATRICES[state.kind]]);
     this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
     yield;
     this.#trials.replaceChildren(...trialRows(scene));
-    this.#pictures.words.say(
-      "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output.",
-    );
     this.#verdict.textContent = orderText(scene, answer);
     const say = isTurned() ? worded : (text: string): string => text;
     this.#vectors.textContent = say(VECTORS_TEXT);
     this.#colours.replaceChildren(...inColours(slideTones(scene)));
-    this.#pictures.trials.say(TABLE_TEXT);
     this.#agreement.textContent = agreed("Weights and outputs", answer?.apart);
     this.#teller.tell();
   }

@@ -1,41 +1,50 @@
-// The numbers of the room: the sentence as written and as it stands, and how far their outputs are apart.
+// The numbers of the room: attention over the words as they stand and as written, with one kind of position and every intermediate kept, and
+// how far the outputs are apart. The page's own arithmetic.
 
-import { at, fill, type Matrix } from "../../src/model/matrix.js";
-import { type Attended, attend } from "./attend.js";
+import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
+import { softmax } from "../../src/model/softmax.js";
+import { addedTo, rotated, scoreBias } from "./positions.js";
 import { type OrderState, placesOf, wordsOf } from "./state.js";
-import { vectorsOf } from "./vectors.js";
+import { ANSWERS, ASKS, vectorsOf, WIDTH } from "./vectors.js";
 
-export interface OrderScene {
-  readonly state: OrderState;
-  /** In the order of the text. */
-  readonly words: readonly string[];
-  readonly vectors: Matrix;
-  /** The word of the text at each place. */
-  readonly places: readonly number[];
-  readonly labels: readonly string[];
-  readonly now: Attended;
-  /** In the order of the text, at position 0. */
-  readonly written: Attended;
-  /** Output now, less that of the same word as written; rows stand as the words do. */
-  readonly difference: Matrix;
+export type Attended = ReturnType<typeof attend>;
+export type OrderScene = ReturnType<typeof sceneOf>;
+
+export const SCALE = 1 / Math.sqrt(WIDTH);
+
+/** `vectors`: one row a word, in the order in which they stand. */
+export function attend(vectors: Matrix, state: OrderState, shift: number) {
+  const { rows } = vectors;
+  const added = addedTo(state, rows, shift);
+  const x =
+    added === undefined ? vectors : fill(rows, WIDTH, (row, col) => at(vectors, row, col) + at(added, row, col));
+  /** Plain: before they are turned. */
+  const [plainQ, plainK, v] = [multiply(x, ASKS), multiply(x, ANSWERS), toSingle(x)];
+  const turn = (matrix: Matrix): Matrix =>
+    // Rounded here, so that page and kernel start from the same numbers.
+    toSingle(state.kind === "rope" ? rotated(matrix, state.base, shift) : matrix);
+  const [q, k] = [turn(plainQ), turn(plainK)];
+  const bias = fill(rows, rows, (row, col) => scoreBias(state, row, col));
+  const products = multiply(q, transpose(k));
+  const scores = fill(rows, rows, (row, col) =>
+    state.kind === "causal" && col > row
+      ? Number.NEGATIVE_INFINITY
+      : at(products, row, col) * SCALE + at(bias, row, col),
+  );
+  const weights = softmax(scores);
+  return { added, x, plainQ, plainK, q, k, v, bias, scores, weights, output: multiply(weights, v) };
 }
 
-export function sceneOf(state: OrderState): OrderScene {
+export function sceneOf(state: OrderState) {
+  /** In the order of the text, and so are their vectors and what is written. */
   const words = wordsOf(state);
   const vectors = state.numbers ?? vectorsOf(words);
+  /** The word of the text at each place. */
   const places = placesOf(state);
+  const labels = places.map((word) => words[word] ?? "");
   const now = attend(reordered(vectors, places), state, state.shift);
   const written = attend(vectors, state, 0);
-  return {
-    state,
-    words,
-    vectors,
-    places,
-    labels: places.map((word) => words[word] ?? ""),
-    now,
-    written,
-    difference: gap(now.output, written.output, places),
-  };
+  return { state, words, vectors, places, labels, now, written, difference: gap(now.output, written.output, places) };
 }
 
 /** The words in any order, where the sentence stands now. */

@@ -1,6 +1,6 @@
 // What a kind of position does while the sentence slides along: waves that are added, hands that turn, slopes over the words. Pure.
 
-import { at as entry } from "../../src/model/matrix.js";
+import { bestOf, at as entry, fill, type Matrix } from "../../src/model/matrix.js";
 import { figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact } from "../../src/ui/numbers.js";
 import { learnedTable, scoreBias, sinusoid, speed } from "./positions.js";
@@ -10,9 +10,7 @@ import { WIDTH } from "./vectors.js";
 
 /** Positions by which it can slide. */
 const SLIDE = 4;
-export const SLIDE_STEPS = Array.from({ length: SLIDE + 1 }, (_, by) =>
-  by === 0 ? "as it stands" : `moved on by ${by}`,
-);
+export const SLIDE_STEPS = ["as it stands", ...[1, 2, 3, SLIDE].map((by) => `moved on by ${by}`)];
 const PAIRS = WIDTH / 2;
 /** Pixels. */
 const [HIGH, FOOT] = [188, 38];
@@ -42,11 +40,8 @@ export function slideTones(scene: OrderScene): Readonly<Record<string, string>> 
   if (kind === "learned") return { query: "first column of a pair", key: "second column" };
   if (kind !== "rope") return { share: "what is added to the score of each key" };
   const row = scene.places.indexOf(scene.state.asker);
-  const { labels } = scene;
-  return {
-    query: `query of “${labels[row]}”`,
-    key: `key of “${labels[nearestKey(scene, row)]}”, with the angle between`,
-  };
+  const [asker, nearest] = [scene.labels[row], scene.labels[nearestKey(scene, row)]];
+  return { query: `query of “${asker}”`, key: `key of “${nearest}”, with the angle between` };
 }
 
 export const slides = ({ state, words }: OrderScene): boolean => DRAW[state.kind] !== undefined && words.length > 0;
@@ -65,12 +60,10 @@ export function slide(scene: OrderScene, by: number, width: number): View {
       figure(`n${place}`, exact(state.shift + place + by, 1), [x(place + by), HIGH + 35]),
     ];
   });
-  const shapes = [...((slides(scene) && DRAW[state.kind]?.({ scene, by, width, x })) || []), ...words];
-  return {
-    height: HIGH + FOOT,
-    shapes,
-    said: `${labels.join(" ")}, positions ${state.shift + by} to ${state.shift + by + labels.length - 1}`,
-  };
+  const drawn = slides(scene) ? DRAW[state.kind]?.({ scene, by, width, x }) : undefined;
+  const first = state.shift + by;
+  const said = `${labels.join(" ")}, positions ${first} to ${first + labels.length - 1}`;
+  return { height: HIGH + FOOT, shapes: [...(drawn ?? []), ...words], said };
 }
 
 /** Each pair of columns in a lane: sin and cos, or two columns of the table; the dots are what a word gets. */
@@ -114,32 +107,27 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
   const radius = Math.min(56, room / 2 - 8);
   const drawn = Array.from({ length: PAIRS }, (_, pair): readonly Shape[] => {
     const [cx, cy] = [(pair + 0.5) * room, 28 + radius];
-    const hands = (
-      [
-        ["q", now.plainQ, row],
-        ["k", now.plainK, key],
-      ] as const
-    ).map(([role, matrix, place]) => {
+    const handOf = (matrix: Matrix, place: number) => {
       const [a, b] = [entry(matrix, place, 2 * pair), entry(matrix, place, 2 * pair + 1)];
       const angle = Math.atan2(b, a) + (state.shift + place + by) * speed(state.base, pair);
-      return { role, place, angle, length: Math.hypot(a, b) };
-    });
-    const longest = Math.max(...hands.map(({ length }) => length)) || 1;
-    const [q, k] = hands;
-    const apart =
-      q === undefined || k === undefined ? 0 : Math.atan2(Math.sin(q.angle - k.angle), Math.cos(q.angle - k.angle));
-    const said = hands.every(({ length }) => length > 0) ? `${exact((apart * 180) / Math.PI, 1)}°` : "–";
+      return { place, angle, length: Math.hypot(a, b) };
+    };
+    const [q, k] = [handOf(now.plainQ, row), handOf(now.plainK, key)];
+    const apart = Math.atan2(Math.sin(q.angle - k.angle), Math.cos(q.angle - k.angle));
+    const said = q.length > 0 && k.length > 0 ? `${exact((apart * 180) / Math.PI, 1)}°` : "–";
+    const unit = radius / (Math.max(q.length, k.length) || 1);
+    const drawHand = (name: "q" | "k", tone: string, { place, angle, length }: typeof q): Shape =>
+      shape("path", `${name}${pair}`, {
+        d: `M${cx} ${cy}l${Math.cos(angle) * length * unit} ${-Math.sin(angle) * length * unit}`,
+        class: `tone-${tone} board-arc`,
+        "stroke-width": 4,
+        "data-pick": `${name.toUpperCase()}.${place}.${2 * pair}`,
+      });
     return [
       shape("circle", `c${pair}`, { cx, cy, r: radius, class: "board-arc", opacity: 0.6 }),
       figure(`pair${pair}`, `pair ${pair + 1}`, [cx, 14]),
-      ...hands.map(({ role, place, angle, length }) =>
-        shape("path", `${role}${pair}`, {
-          d: `M${cx} ${cy}l${(Math.cos(angle) * radius * length) / longest} ${(-Math.sin(angle) * radius * length) / longest}`,
-          class: `tone-${role === "q" ? "query" : "key"} board-arc`,
-          "stroke-width": 4,
-          "data-pick": `${role.toUpperCase()}.${place}.${2 * pair}`,
-        }),
-      ),
+      drawHand("q", "query", q),
+      drawHand("k", "key", k),
       figure(`a${pair}`, said, [cx, cy + radius + 18], { class: "", "data-angle": apart }),
     ];
   });
@@ -147,11 +135,10 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
 }
 
 /** The word that the one in the light weighs most, itself left out. */
-function nearestKey({ now, labels }: OrderScene, row: number): number {
-  const others = labels.map((_, place) => place).filter((place) => place !== row);
-  return others.reduce(
-    (best, place) => (entry(now.weights, row, place) > entry(now.weights, row, best) ? place : best),
-    others[0] ?? row,
+function nearestKey({ now: { weights } }: OrderScene, row: number): number {
+  return bestOf(
+    fill(1, weights.cols, (_, key) => (key === row ? -1 : entry(weights, row, key))),
+    0,
   );
 }
 
@@ -172,7 +159,7 @@ function slope({ scene, by, width, x }: Axis): readonly Shape[] {
       const isHidden = !keys.includes(key);
       const [cx, cy] = [x(key + by), y(isHidden ? 0 : bias(key))];
       const pick = { "data-pick": `${state.kind === "causal" ? "Z" : "B"}.${row}.${key}` };
-      const said = isHidden ? "−∞" : exact(now.bias.data[row * labels.length + key] ?? 0, 2);
+      const said = isHidden ? "−∞" : exact(entry(now.bias, row, key), 2);
       return [
         ...(isHidden ? [] : [shape("circle", `d${key}`, { cx, cy, r: 5, class: "tone-share", ...pick })]),
         figure(`b${key}`, said, [cx, isHidden || bias(key) >= 0 ? cy - 12 : cy + 20], pick),

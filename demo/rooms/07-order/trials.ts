@@ -4,9 +4,8 @@ import { largest } from "../../src/model/matrix.js";
 import { h } from "../../src/ui/dom.js";
 import { apart } from "../../src/ui/numbers.js";
 import { line } from "../../src/ui/table.js";
-import { attend } from "./attend.js";
 import { KIND_NAMES } from "./controls.js";
-import { gap, type OrderScene, reordered } from "./scene.js";
+import { attend, gap, type OrderScene, reordered } from "./scene.js";
 import { KINDS, type Kind } from "./state.js";
 import { ROUNDING } from "./texts.js";
 
