@@ -36,7 +36,10 @@ export function controls(store: OrderStore) {
     show: () => {
       const { state } = store;
       if (text.value !== state.text) text.value = state.text;
-      const said = { 0: "No words yet. Type some.", [MOST_WORDS]: `No more than ${MOST_WORDS} words are shown.` };
+      const said: Readonly<Record<number, string>> = {
+        0: "No words yet. Type some.",
+        [MOST_WORDS]: `No more than ${MOST_WORDS} words are shown.`,
+      };
       message.textContent = said[wordsOf(state).length] ?? "";
       kind.show(state.kind);
       about.textContent = (state.by === "columns" ? worded : String)(KIND_TEXTS[state.kind]);
