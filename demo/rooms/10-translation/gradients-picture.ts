@@ -14,14 +14,13 @@ const HEIGHT = 2 * (HIGH + 20) + LETTERS;
 const TEXT = "the 3rd of may 1997 before rain came over hills";
 
 /** `trained`: both networks, where they were trained here. */
-export function gradientsPicture({ opened }: Engine, trained: () => Pair | undefined): HTMLElement {
+export function gradientsPicture(engine: Engine, trained: () => Pair | undefined): HTMLElement {
   const drawing = svg("svg", { class: "reach", role: "img" });
   let fresh: Pair | undefined;
   let reach: Readonly<Record<Kind, readonly number[]>> | undefined;
 
   async function sendBack(): Promise<string> {
-    const heed = await opened;
-    if (heed === undefined) return "The kernels did not start here.";
+    const heed = await engine.started();
     const { freshPair, reachOf } = await import("./learn.js");
     const own = trained();
     fresh ??= freshPair(heed);

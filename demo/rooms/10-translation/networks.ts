@@ -19,11 +19,10 @@ export class Networks {
   #asked = RECORDED.text;
 
   /** `changed`: there is something new to show. */
-  constructor({ opened }: Engine, changed: () => void) {
+  constructor(engine: Engine, changed: () => void) {
     this.#changed = changed;
     this.open = loadedOnce(async (network) => {
-      const [heed, { openTranslator }] = await Promise.all([opened, import("./translator.js")]);
-      if (heed === undefined) throw new Error("the kernels did not start here");
+      const [heed, { openTranslator }] = await Promise.all([engine.started(), import("./translator.js")]);
       return openTranslator(network, heed);
     });
   }

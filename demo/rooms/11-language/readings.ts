@@ -48,11 +48,10 @@ function keyOf({ kind, ids, asked, off }: Question): string {
   return `${kind} ${ids} ${asked} ${off}`;
 }
 
-async function open({ kind, off }: Question, { opened }: Engine): Promise<Inside> {
+async function open({ kind, off }: Question, engine: Engine): Promise<Inside> {
   const [heed, { Inside, loadParameters, withoutHeads }] = await Promise.all([
-    opened,
+    engine.started(),
     import("../../src/language/inside.js"),
   ]);
-  if (heed === undefined) throw new Error("the kernels did not start here");
   return new Inside(kind, withoutHeads(await loadParameters(kind), kind, off), heed);
 }

@@ -8,10 +8,7 @@ export interface Tensor {
   readonly shape: readonly number[];
 }
 
-export interface Call {
-  readonly q: Tensor;
-  readonly k: Tensor;
-  readonly v: Tensor;
+export interface Call extends Readonly<Record<"q" | "k" | "v", Tensor>> {
   readonly options: Omit<AttentionOptions, "cache" | "return" | "keep" | "out">;
   /** A loss's gradient in the output: its gradients in all else are wanted, too. */
   readonly outputGradient?: Tensor;
@@ -21,13 +18,9 @@ export interface Call {
   readonly linear?: boolean;
 }
 
-export interface Answer {
-  readonly output: Tensor;
-  readonly weights: Tensor;
-  readonly lse: Tensor;
-  readonly entropy: Tensor;
+export interface Answer extends Readonly<Record<"output" | "weights" | "lse" | "entropy", Tensor>> {
   /** Where they were asked for. */
-  readonly gradients?: Readonly<Record<"dq" | "dk" | "dv" | "dbias", ArrayLike<number>>>;
+  readonly gradients?: Readonly<Record<"dq" | "dk" | "dv" | "dbias", ArrayLike<number>>> | undefined;
 }
 
 export type EngineStatus =
@@ -61,6 +54,13 @@ export class Engine {
   /** It is open, or could not be opened. */
   get isSettled(): boolean {
     return this.status.kind !== "loading";
+  }
+
+  /** Throws where it cannot be opened. */
+  async started(): Promise<Heed> {
+    const heed = await this.opened;
+    if (heed === undefined) throw new Error("the kernels did not start here");
+    return heed;
   }
 
   async open(): Promise<void> {
@@ -112,14 +112,12 @@ export class Engine {
         await heed.attention(q, k, v, options);
         times.push(performance.now() - start);
       }
+      const [median = 0] = times.sort((a, b) => a - b).slice(TIMED_CALLS >> 1);
+      if (request !== this.#latest) return;
+      this.#become({ kind: "ready", capabilities: heed.capabilities, microseconds: median * 1000 });
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    times.sort((a, b) => a - b);
-    const median = times[TIMED_CALLS >> 1];
-    if (request !== this.#latest || median === undefined) return;
-    this.#become({ kind: "ready", capabilities: heed.capabilities, microseconds: median * 1000 });
   }
 
   #fail(error: unknown): void {
@@ -143,17 +141,10 @@ async function run(heed: Heed, call: Call): Promise<Answer> {
     return { output, weights: state, lse: EMPTY, entropy: EMPTY };
   }
   const softened = !lean && (options.normalize ?? "softmax") === "softmax";
-  const {
-    output,
-    weights = EMPTY,
-    lse = EMPTY,
-    entropy = EMPTY,
-  } = await heed.attention(q, k, v, {
-    ...options,
-    return: { weights: !lean, lse: softened, entropy: softened },
-  });
-  const gradients = await gradientsOf(heed, call);
-  return { output, weights, lse, entropy, ...(gradients && { gradients }) };
+  const wanted = { weights: !lean, lse: softened, entropy: softened };
+  const found = await heed.attention(q, k, v, { ...options, return: wanted });
+  const { output, weights = EMPTY, lse = EMPTY, entropy = EMPTY } = found;
+  return { output, weights, lse, entropy, gradients: await gradientsOf(heed, call) };
 }
 
 async function gradientsOf(heed: Heed, { q, k, v, options, outputGradient }: Call): Promise<Answer["gradients"]> {

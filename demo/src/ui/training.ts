@@ -116,8 +116,7 @@ export class Training<Kind extends string, Seen extends Moment> {
 
   async #train(signal: AbortSignal, say: (text: string) => void): Promise<string> {
     const { engine, chosen, changed, steps, learn, after } = this.#course;
-    const heed = await engine.opened;
-    if (heed === undefined) return "The kernels did not start here.";
+    const heed = await engine.started();
     const { kind } = chosen();
     const moments: Seen[] = [];
     this.#seen.set(kind, moments);
