@@ -1,13 +1,13 @@
 // Room 1, soft dictionary: drawers that open by how well they fit, from exact lookup to plain average.
 
-import { at, bestOf, rowsOf, withBlock } from "../../src/model/matrix.js";
+import { at, bestOf, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import type { Room } from "../../src/page/run-room.js";
 import { h } from "../../src/ui/dom.js";
 import { HeedCabinet } from "../../src/ui/heed-cabinet.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
-import { NamedMatrices, numbersIn } from "../../src/ui/named-matrices.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { percent } from "../../src/ui/numbers.js";
 import { worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
@@ -57,7 +57,7 @@ export function dictionaryRoom(
   const { example, menu, ...all } = controls(store);
   const data = () => {
     const { state, example } = scene;
-    return { state, askers: example.queries, drawers: example.keys, ...numbersIn(viewsOf(scene, answer)) };
+    return { state, askers: example.queries, drawers: example.keys, ...rowsOfAll(viewsOf(scene, answer)) };
   };
   const pictures = {
     cabinet: picture({

@@ -1,13 +1,13 @@
 // Room 2, score lab: one query and its keys on a plane that a score function colours; the numbers of all of them, costs and times.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { at, bestOf, type Matrix, withBlock } from "../../src/model/matrix.js";
+import { at, bestOf, type Matrix, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import type { Entry } from "../../src/model/store.js";
 import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import type { Room } from "../../src/page/run-room.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
-import { NamedMatrices, numbersIn } from "../../src/ui/named-matrices.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -93,7 +93,7 @@ export function scoreRoom(
     numbers: drawer("Numbers", ...lines.map((names) => matrices.line(...names))),
     data: () => {
       const { kind, temperature, bandwidth, keep, formula } = scene.state;
-      const numbers = numbersIn(viewsOf(scene, answer));
+      const numbers = rowsOfAll(viewsOf(scene, answer));
       return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...numbers };
     },
   });

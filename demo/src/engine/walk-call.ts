@@ -5,18 +5,8 @@ import type { State } from "../model/state.js";
 import type { Walk } from "../model/walk.js";
 import type { Answer, Call } from "./engine.js";
 
-/** The kernel's results for one head. */
-export interface KernelHead {
-  readonly weights: Matrix;
-  readonly output: Matrix;
-  readonly lse: Matrix;
-}
-
-export interface KernelAnswer {
-  readonly heads: readonly KernelHead[];
-  /** Largest difference to the page's arithmetic, over weights and output. */
-  readonly difference: number;
-}
+export type KernelAnswer = ReturnType<typeof readAnswer>;
+export type KernelHead = KernelAnswer["heads"][number];
 
 /** None for an empty sentence: there is nothing to ask. */
 export function callsOf(walk: Walk, state: State): readonly Call[] {
@@ -41,13 +31,13 @@ export function callOf(walk: Walk, state: State): Call {
   };
 }
 
-export function readAnswer(walk: Walk, answer: Answer): KernelAnswer {
+/** `difference`: the largest to the page's arithmetic, over weights and output. */
+export function readAnswer(walk: Walk, answer: Answer) {
   let difference = 0;
-  const heads = walk.heads.map((own, index): KernelHead => {
+  const heads = walk.heads.map((own, index) => {
     const part = (like: Matrix, { data }: { readonly data: Float32Array }): Matrix =>
       unstack(like.rows, like.cols, data, index);
-    const weights = part(own.weights, answer.weights);
-    const output = part(own.output, answer.output);
+    const [weights, output] = [part(own.weights, answer.weights), part(own.output, answer.output)];
     difference = Math.max(difference, widestGap(weights, own.weights), widestGap(output, own.output));
     return { weights, output, lse: part(own.lse, answer.lse) };
   });

@@ -21,14 +21,11 @@ export function embed(words: readonly string[], width: number): Matrix {
 }
 
 /** The table lacks it. */
-export function isUnknown(word: string): boolean {
-  return meaningOf(word) === undefined;
-}
+export const isUnknown = (word: string): boolean => meaningOf(word) === undefined;
 
 function vectorOf(word: string): readonly number[] {
   const meaning = meaningOf(word);
-  if (meaning !== undefined) return FEATURES.map((feature) => meaning[feature] ?? 0);
-  return FEATURES.map((feature, index) => fromLetters(word, feature, index));
+  return FEATURES.map((feature, index) => (meaning ? (meaning[feature] ?? 0) : fromLetters(word, feature, index)));
 }
 
 /** Two decimals in [-0.4, 0.4] that its letters decide, plus what its ending or its capital suggests. */

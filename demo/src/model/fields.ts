@@ -1,7 +1,7 @@
 // A room's state, field by field: its name in the address, how it is written there and what is accepted.
 
+import { formatSingle, LARGEST_TYPED } from "heed/viz";
 import type { Matrix } from "./matrix.js";
-import { holdsTooLarge, readMatrix, writeMatrix } from "./matrix-text.js";
 import type { Codec } from "./store.js";
 
 export interface Field<T> {
@@ -117,19 +117,33 @@ export function wholes(key: string): Field<readonly number[]> {
   return {
     key,
     write: (value) => value.join("."),
-    read: (written) =>
-      written
-        .split(".")
-        .filter((part) => /^\d{1,6}$/.test(part))
-        .map(Number),
+    read: (written) => written.split(".").flatMap((part) => (/^\d{1,6}$/.test(part) ? [Number(part)] : [])),
   };
 }
 
 export function matrix(key: string): Field<Matrix> {
-  return { key, write: writeMatrix, read: (text) => readMatrix(text) ?? undefined, isTooLarge: holdsTooLarge };
+  return { key, write: writeMatrix, read: readMatrix, isTooLarge: holdsTooLarge };
 }
 
 /** null: not changed by hand. */
 export function matrixOrNone(key: string): Field<Matrix | null> {
   return { ...matrix(key), write: (value) => (value === null ? "" : writeMatrix(value)) };
 }
+
+/** Columns, then the numbers: "3_1_0_0.5_…", letters that survive an address unescaped. */
+const writeMatrix = (matrix: Matrix): string => [matrix.cols, ...Array.from(matrix.data, formatSingle)].join("_");
+
+/** Numbers beyond what can be typed are brought to the largest that can. */
+function readMatrix(text: string): Matrix | undefined {
+  const [cols = 0, ...data] = text.split("_").map(Number);
+  const isWhole = Number.isInteger(cols) && cols > 0 && data.length > 0 && data.length % cols === 0;
+  if (!isWhole || data.some(Number.isNaN)) return undefined;
+  return { rows: data.length / cols, cols, data: Float64Array.from(data, bounded) };
+}
+
+function holdsTooLarge(text: string): boolean {
+  const [, ...numbers] = text.split("_").map(Number);
+  return readMatrix(text) !== undefined && numbers.some((number) => bounded(number) !== number);
+}
+
+const bounded = (value: number): number => Math.min(LARGEST_TYPED, Math.max(-LARGEST_TYPED, value));

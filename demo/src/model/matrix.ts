@@ -1,8 +1,13 @@
 // Small dense row-major matrices in double precision. No numbers are shown here and none are invented.
 
-export interface Matrix {
+/** What is only read may lie in any array. */
+export interface Readable {
   readonly rows: number;
   readonly cols: number;
+  readonly data: ArrayLike<number>;
+}
+
+export interface Matrix extends Readable {
   readonly data: Float64Array;
 }
 
@@ -19,29 +24,20 @@ export function singleRows(...rows: readonly (readonly number[])[]): Matrix {
   return toSingle(fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? Number.NaN));
 }
 
-/** What is only read may lie in any array. */
-export interface Readable {
-  readonly rows: number;
-  readonly cols: number;
-  readonly data: ArrayLike<number>;
-}
-
 /** The element, or NaN outside. */
 export function at(matrix: Readable, row: number, col: number): number {
   return col < matrix.cols ? (matrix.data[row * matrix.cols + col] ?? Number.NaN) : Number.NaN;
 }
 
 /** The entries of a row, by their columns. */
-export const along =
-  (matrix: Readable, row: number) =>
-  (col: number): number =>
-    at(matrix, row, col);
+export function along(matrix: Readable, row: number): (col: number) => number {
+  return (col) => at(matrix, row, col);
+}
 
 /** The entries of a column, by their rows. */
-export const down =
-  (matrix: Readable, col: number) =>
-  (row: number): number =>
-    at(matrix, row, col);
+export function down(matrix: Readable, col: number): (row: number) => number {
+  return (row) => at(matrix, row, col);
+}
 
 export function multiply(a: Readable, b: Readable): Matrix {
   return fill(a.rows, b.cols, (row, col) => {
@@ -51,14 +47,10 @@ export function multiply(a: Readable, b: Readable): Matrix {
   });
 }
 
-export function transpose(a: Readable): Matrix {
-  return fill(a.cols, a.rows, (row, col) => at(a, col, row));
-}
+export const transpose = (a: Readable): Matrix => fill(a.cols, a.rows, (row, col) => at(a, col, row));
 
 /** The elements rounded to f32, as the kernel gets them. */
-export function toSingle(a: Matrix): Matrix {
-  return { ...a, data: Float64Array.from(a.data, Math.fround) };
-}
+export const toSingle = (a: Matrix): Matrix => ({ ...a, data: Float64Array.from(a.data, Math.fround) });
 
 export function rowsFrom(a: Matrix, first: number): Matrix {
   return { rows: a.rows - first, cols: a.cols, data: a.data.slice(first * a.cols) };
@@ -74,12 +66,8 @@ export function withBlock(a: Matrix, row: number, col: number, values: readonly 
 }
 
 export function largest({ data }: Pick<Readable, "data">): number {
-  let most = 0;
-  for (let index = 0; index < data.length; index++) {
-    const value = data[index] ?? 0;
-    if (Number.isFinite(value)) most = Math.max(most, Math.abs(value));
-  }
-  return most;
+  const sizes = Array.from(data, Math.abs).filter(Number.isFinite);
+  return sizes.reduce((most, size) => Math.max(most, size), 0);
 }
 
 /** The column of a row's largest number, the first of equals. */
@@ -104,9 +92,7 @@ export function widestGap(a: Matrix, b: Matrix): number {
 export function stack(heads: readonly Matrix[]): { readonly data: Float32Array; readonly shape: readonly number[] } {
   const { rows, cols } = heads[0] ?? { rows: 0, cols: 0 };
   const data = new Float32Array(heads.length * rows * cols);
-  heads.forEach((head, index) => {
-    data.set(head.data, index * rows * cols);
-  });
+  for (const [index, head] of heads.entries()) data.set(head.data, index * rows * cols);
   return { data, shape: [1, heads.length, rows, cols] };
 }
 
@@ -119,11 +105,10 @@ export function rowsOf(a: Readable): readonly (readonly number[])[] {
   return Array.from({ length: a.rows }, (_, row) => Array.from({ length: a.cols }, (_, col) => at(a, row, col)));
 }
 
-/** Matrices by their names as rows, to be saved. */
-export function rowsOfAll(matrices: Readonly<Record<string, Readable>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(matrices).map(([name, matrix]) => [name, rowsOf(matrix)]));
+/** Matrices, or views of them, by their names as rows, to be saved. */
+export function rowsOfAll(named: Readonly<Record<string, Readable | { readonly matrix: Readable }>>) {
+  const rows = Object.entries(named).map(([name, one]) => [name, rowsOf("matrix" in one ? one.matrix : one)] as const);
+  return Object.fromEntries(rows);
 }
 
-export function identity(size: number): Matrix {
-  return fill(size, size, (row, col) => (row === col ? 1 : 0));
-}
+export const identity = (size: number): Matrix => fill(size, size, (row, col) => (row === col ? 1 : 0));

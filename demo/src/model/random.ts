@@ -18,6 +18,4 @@ export function normal(seed: number): () => number {
 }
 
 /** As short as a number can be said aloud. */
-export function twoDecimals(value: number): number {
-  return Math.round(value * 100) / 100;
-}
+export const twoDecimals = (value: number): number => Math.round(value * 100) / 100;

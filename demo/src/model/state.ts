@@ -4,7 +4,6 @@
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
 import { codecFrom, type Field, initially, matrixOrNone, number, oneOf, type StateOf, text, wholes } from "./fields.js";
 import type { Matrix } from "./matrix.js";
-import { readMatrix } from "./matrix-text.js";
 import { Store } from "./store.js";
 import { cutIntoWords, MOST_TOKENS } from "./tokens.js";
 
@@ -16,11 +15,13 @@ const LARGEST_SCALE = 8;
 
 const MOST_HEADS = 4;
 
+const TYPED = matrixOrNone("x");
+
 /** How each choice stands in the address, and what it is at first. */
 const FIELDS = {
   text: initially("The animal didn't cross the road because it was too tired", text("t", LONGEST_TEXT)),
   /** X typed by hand; null: from the words. */
-  numbers: initially<Matrix | null>(null, { ...matrixOrNone("x"), read: readInput }),
+  numbers: initially<Matrix | null>(null, { ...TYPED, read: readInput }),
   width: initially(8, number("d", LEAST_WIDTH, MOST_WIDTH)),
   heads: initially(1, number("h", 1, MOST_HEADS)),
   /** "root": 1 / sqrt(head width); else the multiplier itself. */
@@ -91,10 +92,7 @@ export function consistent(state: State): State {
   const heads = clampWhole(state.heads, 1, MOST_HEADS);
   const width = state.numbers?.cols ?? nearestWidth(state.width, heads);
   const count = state.numbers?.rows ?? cutIntoWords(state.text).words.length;
-  const fits = (edited: State["edited"]): State["edited"] => {
-    const wrong = Object.values(edited).some((edit) => edit !== null && (edit.rows !== width || edit.cols !== width));
-    return wrong ? NOTHING_EDITED : edited;
-  };
+  const isOther = (edit: Matrix | null) => edit !== null && (edit.rows !== width || edit.cols !== width);
   return {
     ...state,
     width,
@@ -102,7 +100,7 @@ export function consistent(state: State): State {
     asking: clampWhole(state.asking, 0, count),
     // The same objects where nothing changed: whoever compares states compares these by identity.
     hidden: state.hidden.every((index) => index < count) ? state.hidden : state.hidden.filter((index) => index < count),
-    edited: fits(state.edited),
+    edited: Object.values(state.edited).some(isOther) ? NOTHING_EDITED : state.edited,
     head: clampWhole(state.head, 0, heads - 1),
     asker: state.asker < count ? state.asker : -1,
   };
@@ -118,9 +116,7 @@ function clampWhole(value: number, least: number, most: number): number {
   return Number.isFinite(value) ? Math.min(most, Math.max(least, Math.round(value))) : least;
 }
 
-export function toHash(state: State): string {
-  return FLAT.toHash(flat(state));
-}
+export const toHash = (state: State): string => FLAT.toHash(flat(state));
 
 export function fromHash(hash: string): Partial<State> {
   const { wq: q = null, wk: k = null, wv: v = null, ...read } = FLAT.fromHash(hash);
@@ -141,6 +137,6 @@ function readScale(written: string): number | undefined {
 }
 
 function readInput(written: string): Matrix | undefined {
-  const matrix = readMatrix(written);
-  return matrix !== null && matrix.rows <= MOST_TOKENS && matrix.cols <= MOST_WIDTH ? matrix : undefined;
+  const matrix = TYPED.read(written);
+  return matrix && matrix.rows <= MOST_TOKENS && matrix.cols <= MOST_WIDTH ? matrix : undefined;
 }

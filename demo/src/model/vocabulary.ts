@@ -84,12 +84,10 @@ function readMeaning(...lines: readonly string[]): Meaning {
   return meaning;
 }
 
-const byWord = (...groups: readonly Words[]): ReadonlyMap<string, string> =>
-  new Map(
-    groups.flatMap((words) =>
-      Object.entries(words).flatMap(([meaning, list]) => list.split(" ").map((word) => [word, meaning] as const)),
-    ),
-  );
+function byWord(...groups: readonly Words[]): ReadonlyMap<string, string> {
+  const lists = groups.flatMap((words) => Object.entries(words));
+  return new Map(lists.flatMap(([meaning, list]) => list.split(" ").map((word) => [word, meaning] as const)));
+}
 
 const touches = byWord(BESIDES);
 const TABLE = new Map(
@@ -100,6 +98,4 @@ const TABLE = new Map(
 export const WORDS_KNOWN = Array.from(TABLE.keys()).filter((word) => /^\p{L}/u.test(word)).length;
 
 /** The properties set by hand for this word, or undefined. */
-export function meaningOf(word: string): Meaning | undefined {
-  return TABLE.get(word.toLowerCase().replace("’", "'"));
-}
+export const meaningOf = (word: string): Meaning | undefined => TABLE.get(word.toLowerCase().replace("’", "'"));

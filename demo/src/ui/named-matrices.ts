@@ -2,7 +2,7 @@
 
 import { HeedMatrix, type MatrixEdit, type MatrixSelection, type MatrixView } from "heed/viz";
 import type { Cell } from "../model/cell.js";
-import { largest, type Matrix, rowsOf } from "../model/matrix.js";
+import { largest, type Matrix } from "../model/matrix.js";
 import { h, on } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { columnsOf, toldAsShown, turned, turnedLight } from "./orientation.js";
@@ -24,11 +24,6 @@ export function signed(title: string, about: string, matrix: Matrix, rowLabels: 
 /** Attention weights. */
 export function weighed(...parts: Parameters<typeof signed>): View {
   return { ...signed(...parts), tone: "share", full: 1 };
-}
-
-/** As they are saved. */
-export function numbersIn(views: Readonly<Record<string, View>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(views).map(([name, { matrix }]) => [name, rowsOf(matrix)]));
 }
 
 export class NamedMatrices<Name extends string> {
