@@ -13,13 +13,9 @@ const IS_HASHED = /^assets\//;
 
 let stopped = new AbortController();
 
-self.addEventListener("install", (event) => {
-  event.waitUntil(keep());
-});
+self.addEventListener("install", (event) => event.waitUntil(keep()));
 
-self.addEventListener("activate", (event) => {
-  event.waitUntil(takeOver());
-});
+self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
@@ -89,6 +85,4 @@ async function mine(): Promise<readonly string[]> {
   return (await caches.keys()).filter((name) => name.startsWith(MINE));
 }
 
-function addressOf(file: string): string {
-  return new URL(file, self.registration.scope).href;
-}
+const addressOf = (file: string): string => new URL(file, self.registration.scope).href;

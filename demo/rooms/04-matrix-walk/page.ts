@@ -7,9 +7,9 @@ import { NOTHING_EDITED, openWalkStore, type Role, type State } from "../../src/
 import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { type Walk, walk } from "../../src/model/walk.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import { SentenceInput } from "../../src/page/input.js";
+import { sentenceInput } from "../../src/page/input.js";
 import { runRoom } from "../../src/page/run-room.js";
-import { Stage } from "../../src/page/stage.js";
+import { sentenceStage } from "../../src/page/stage.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, find, h } from "../../src/ui/dom.js";
@@ -32,7 +32,7 @@ import "../../style/walk.css";
 const store = openWalkStore();
 /** What stands below the board: the sentence and its arcs. */
 const BESIDES = [find("#input", HTMLElement), find("#stage", HTMLElement)] as const;
-const [input, stage] = [new SentenceInput(store, BESIDES[0]), new Stage(store, BESIDES[1])];
+const [input, stage] = [sentenceInput(store, BESIDES[0]), sentenceStage(store, BESIDES[1])];
 const SECONDS_A_PLACE = 4;
 
 class MatrixWalk {

@@ -1,7 +1,7 @@
 // Puts the room's page together: the store, the engine, the room.
 
 import { Engine } from "../../src/engine/engine.js";
-import { startPage } from "../../src/page/start-page.js";
+import { startPage } from "../../src/page/run-room.js";
 import { find } from "../../src/ui/dom.js";
 import { atOnce, inPieces, pause } from "../../src/ui/pieces.js";
 import { whatElseRoom } from "./room.js";
@@ -17,7 +17,7 @@ const engine = new Engine();
 const place = find("#room", HTMLElement);
 let asked = 0;
 
-startPage(engine, place, async () => {
+void startPage(engine, place, async () => {
   const room = whatElseRoom(store, place);
   await pause();
   let shown = 0;

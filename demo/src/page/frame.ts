@@ -8,15 +8,16 @@ import "../../style/arithmetic.css";
 import "../../style/picture.css";
 import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
-import { calm, find } from "../ui/dom.js";
+import { calm, find, h } from "../ui/dom.js";
+import { startTheme } from "./kept.js";
 import { startOffline } from "./offline.js";
-import { showStatus } from "./status.js";
-import { startTheme } from "./theme.js";
 
 // Before any room makes one.
 define();
 
-export function startFrame(): void {
+/** `engine`: where the page has a line about it. */
+export function startFrame(engine?: Engine): void {
+  if (engine !== undefined) engine.onStatus = () => showStatus(engine);
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
   showPresentRoom();
@@ -27,12 +28,6 @@ export function startFrame(): void {
 function showPresentRoom(): void {
   const here = document.querySelector<HTMLElement>(".rooms [aria-current]");
   here?.closest("nav")?.scrollTo({ left: here.offsetLeft - (innerWidth - here.offsetWidth) / 2 });
-}
-
-export function tellOfEngine(engine: Engine): void {
-  const [summary, details] = [find("#status-summary", HTMLElement), find("#status-details", HTMLElement)];
-  const warning = find("#warning", HTMLElement);
-  engine.onStatus = () => showStatus(engine.status, summary, details, warning);
 }
 
 /** Links within the page must not overwrite the state in the address. */
@@ -47,4 +42,50 @@ function keepStateInLinks(): void {
       target.scrollIntoView({ behavior: calm() ? "auto" : "smooth" });
     });
   }
+}
+
+const VARIANT = { simd: "SIMD", relaxed: "relaxed SIMD" } as const;
+
+/** The quiet line in the header: which variant computes, on how many threads, how long a call takes; more on request. */
+function showStatus({ status }: Engine): void {
+  if (status.kind === "loading") return;
+  const [summary, details] = [find("#status-summary", HTMLElement), find("#status-details", HTMLElement)];
+  const warning = find("#warning", HTMLElement);
+  summary.dataset["kind"] = status.kind;
+  warning.hidden = status.kind !== "failed";
+  if (status.kind === "failed") {
+    summary.textContent = "kernels not running";
+    details.replaceChildren(h("p", {}, status.message));
+    warning.replaceChildren(
+      h("strong", {}, "The kernels did not start here."),
+      ` ${status.message}. Everything below still works: it is computed by this page’s own arithmetic instead.`,
+    );
+    return;
+  }
+  const { capabilities: found, microseconds } = status;
+  const time = microseconds === null ? undefined : timeOf(microseconds);
+  const threads = found.threads === 1 ? "1 thread" : `${found.threads} threads`;
+  summary.textContent = `${VARIANT[found.variant]} · ${threads} · ${time ?? "…"}`;
+  const facts = {
+    Computes: found.backend === "wasm" ? "WebAssembly" : "WebGPU",
+    Variant: VARIANT[found.variant],
+    Threads: `${found.threads} of ${found.cores} cores`,
+    Worker: WORKER[found.worker ?? "none"],
+    "Isolated page": found.isolated ? "yes" : "no",
+    "Last call": time === undefined ? "being timed" : `${time}, median of 15, awaited from the page`,
+  };
+  details.replaceChildren(
+    h("dl", {}, ...Object.entries(facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    ...found.reasons.map((reason) => h("p", {}, reason)),
+  );
+}
+
+const WORKER = {
+  "shared-memory": "with shared memory",
+  "private-memory": "with memory of its own",
+  none: "none: on this page’s thread",
+} as const;
+
+function timeOf(microseconds: number): string {
+  return microseconds < 1000 ? `${Math.round(microseconds)} µs` : `${(microseconds / 1000).toFixed(1)} ms`;
 }

@@ -34,9 +34,7 @@ export function furnish(root: HTMLElement, furniture: Furniture): void {
 }
 
 /** Says how the page's numbers and the kernel's agree. */
-export function agreementLine(): HTMLElement {
-  return h("p", { class: "agreement", role: "status" });
-}
+export const agreementLine = (): HTMLElement => h("p", { class: "agreement", role: "status" });
 
 /** "The two …": how far the kernel's numbers and the page's are apart at most. */
 export function agreement(apart: number): string {

@@ -2,106 +2,110 @@
 
 import { formatSingle, readBlock, WHAT_IS_TYPED } from "heed/viz";
 import { MOST_WIDTH } from "../model/embed.js";
-import { fill, type Matrix, rowsOf } from "../model/matrix.js";
-import { isNameless, NOTHING_EDITED, type State, type WalkStore } from "../model/state.js";
+import { fill, identity, type Matrix, rowsOf } from "../model/matrix.js";
+import { INITIAL, isNameless, NOTHING_EDITED, type State, type WalkStore } from "../model/state.js";
 import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
 import type { Walk } from "../model/walk.js";
 import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";
 import { presets } from "../ui/presets.js";
-import { PRESETS } from "./presets.js";
 
-export class SentenceInput {
-  readonly #store: WalkStore;
-  #source = choice("Start from", { words: "a sentence", numbers: "numbers" }, (value) => this.#switchSource(value));
-  #text = h("input", {
-    type: "text",
-    id: "sentence",
-    maxlength: 400,
-    autocomplete: "off",
-    spellcheck: "false",
-    dir: "auto",
-  });
-  #numbers = h("textarea", { id: "numbers", rows: 5, spellcheck: "false", "aria-describedby": "numbers-help" });
-  #textBox = h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), this.#text);
-  #numbersBox = h(
-    "div",
-    { class: "field" },
-    h("label", { for: "numbers" }, "X, one row per line"),
-    this.#numbers,
-    h("small", { id: "numbers-help" }, `Up to ${MOST_TOKENS} × ${MOST_WIDTH}; type, or paste from a spreadsheet.`),
-  );
-  #message = h("p", { class: "field-message", role: "status" });
-  #wantsNumbers = false;
+/** A preset says everything but where the reader stands in the walk. “it” is in the light, or the first word where there is none. */
+const preset = (name: string, patch: Partial<State>) => {
+  const state = { ...INITIAL, ...patch };
+  return { name, state: { ...state, asker: Math.max(0, cutIntoWords(state.text).words.indexOf("it")) } };
+};
+
+/** Sentences and settings worth starting from. */
+const PRESETS = [
+  preset("“it”, one head", {}),
+  preset("“it”, two heads", { heads: 2 }),
+  preset("too wide, not tired", { text: INITIAL.text.replace("tired", "wide") }),
+  preset("Causal: no looking ahead", {
+    text: "The hungry fox saw a rabbit because it was slow",
+    causal: "lower-right",
+  }),
+  preset("Causal: only the last word asks", {
+    text: "The dog chased the cat and then it",
+    causal: "lower-right",
+    asking: 1,
+  }),
+  preset("Padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),
+  preset("No parameters: softmax(XXᵀ) X", {
+    scale: 1,
+    edited: { q: identity(INITIAL.width), k: identity(INITIAL.width), v: null },
+  }),
+  preset("Just numbers", {
+    text: "",
+    numbers: fill(4, 4, (row, col) => [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, -1, 0.5, 0.5, 0, 0][row * 4 + col] ?? 0),
+    edited: { q: fill(4, 4, (row, col) => (row === col ? 2 : 0)), k: identity(4), v: null },
+  }),
+];
+
+export function sentenceInput(store: WalkStore, root: HTMLElement) {
+  let walk: Walk | undefined;
+  let wantsNumbers = false;
   /** What was read from the field last. */
-  #read: Matrix | null = null;
+  let read: Matrix | undefined;
   /** What stands in the field is no matrix. */
-  #isUnread = false;
-  #walk: Walk | undefined;
+  let isUnread = false;
+  const source = choice("Start from", { words: "a sentence", numbers: "numbers" }, (value) => {
+    wantsNumbers = value === "numbers";
+    const text = cutIntoWords(store.state.text).words.length === 0 ? INITIAL.text : store.state.text;
+    const typed = { numbers: null, text, edited: NOTHING_EDITED };
+    store.change(wantsNumbers ? { numbers: walk?.x ?? null } : typed, "new");
+  });
+  const text = h("input", { type: "text", id: "sentence", maxlength: 400, autocomplete: "off", dir: "auto" });
+  text.spellcheck = false;
+  const numbers = h("textarea", { id: "numbers", rows: 5, spellcheck: "false", "aria-describedby": "numbers-help" });
+  const help = `Up to ${MOST_TOKENS} × ${MOST_WIDTH}; type, or paste from a spreadsheet.`;
+  const box = (id: string, label: string, ...inside: readonly HTMLElement[]): HTMLElement =>
+    h("div", { class: "field" }, h("label", { for: id }, label), ...inside);
+  const boxes = [
+    box("sentence", "Sentence", text),
+    box("numbers", "X, one row per line", numbers, h("small", { id: "numbers-help" }, help)),
+  ];
+  const message = h("p", { class: "field-message", role: "status" });
 
-  constructor(store: WalkStore, root: HTMLElement) {
-    this.#store = store;
-    this.#text.addEventListener("input", () =>
-      this.#store.change({ text: this.#text.value, numbers: null, hidden: [], asker: -1 }, "run"),
-    );
-    this.#numbers.addEventListener("input", () => this.#readNumbers());
-    root.replaceChildren(
-      h("div", { class: "controls-input" }, this.#source.element, this.#textBox, this.#numbersBox),
-      this.#message,
-      presets("Try", PRESETS, ({ state }) => this.#start(state)),
-    );
-  }
-
-  show(state: State, walk: Walk): void {
-    this.#walk = walk;
-    // A single changed number must not swap the field under the reader's hand.
-    const byHand = state.numbers !== null && (this.#wantsNumbers || isNameless(state));
-    this.#source.show(byHand ? "numbers" : "words");
-    this.#textBox.hidden = byHand;
-    this.#numbersBox.hidden = !byHand;
-    // Setting the same text again would move the cursor.
-    if (this.#text.value !== state.text) this.#text.value = state.text;
-    if (document.activeElement !== this.#numbers || state.numbers !== this.#read) {
-      if (state.numbers !== null) this.#numbers.value = write(state.numbers);
-      this.#isUnread = false;
-    }
-    this.#sayWhatIsWrong(state);
-  }
-
-  #switchSource(value: "words" | "numbers"): void {
-    const { state } = this.#store;
-    this.#wantsNumbers = value === "numbers";
-    if (value === "words") {
-      const text = cutIntoWords(state.text).words.length === 0 ? (PRESETS[0]?.state.text ?? "") : state.text;
-      this.#store.change({ numbers: null, text, edited: NOTHING_EDITED }, "new");
-      return;
-    }
-    this.#store.change({ numbers: this.#walk?.x ?? null }, "new");
-  }
-
-  #readNumbers(): void {
-    const matrix = matrixFrom(readBlock(this.#numbers.value));
-    this.#isUnread = matrix === null;
-    if (matrix === null) {
-      this.#sayWhatIsWrong(this.#store.state);
-      return;
-    }
-    this.#read = matrix;
-    this.#store.change({ numbers: matrix, asker: -1 }, "run");
-  }
-
-  #sayWhatIsWrong(state: State): void {
-    this.#numbers.ariaInvalid = this.#isUnread ? "true" : null;
-    this.#message.textContent = this.#isUnread
-      ? `Not every line is a row of numbers yet; the picture shows the last X that was. ${WHAT_IS_TYPED}`
-      : messageOf(state);
-  }
-
-  #start(preset: State): void {
-    const { step, all, loop, role, columns } = this.#store.state;
-    this.#wantsNumbers = false;
-    this.#store.change({ ...preset, step, all, loop, role, columns }, "new");
-  }
+  const sayWhatIsWrong = (state: State): void => {
+    numbers.ariaInvalid = isUnread ? "true" : null;
+    const unread = `Not every line is a row of numbers yet; the picture shows the last X that was. ${WHAT_IS_TYPED}`;
+    message.textContent = isUnread ? unread : messageOf(state);
+  };
+  text.addEventListener("input", () => store.change({ text: text.value, numbers: null, hidden: [], asker: -1 }, "run"));
+  numbers.addEventListener("input", () => {
+    const matrix = matrixFrom(readBlock(numbers.value));
+    isUnread = matrix === undefined;
+    read = matrix ?? read;
+    if (matrix === undefined) sayWhatIsWrong(store.state);
+    else store.change({ numbers: matrix, asker: -1 }, "run");
+  });
+  const start = (preset: State): void => {
+    const { step, all, loop, role, columns } = store.state;
+    wantsNumbers = false;
+    store.change({ ...preset, step, all, loop, role, columns }, "new");
+  };
+  root.replaceChildren(
+    h("div", { class: "controls-input" }, source.element, ...boxes),
+    message,
+    presets("Try", PRESETS, ({ state }) => start(state)),
+  );
+  return {
+    show: (state: State, now: Walk): void => {
+      walk = now;
+      // A single changed number must not swap the field under the reader's hand.
+      const byHand = state.numbers !== null && (wantsNumbers || isNameless(state));
+      source.show(byHand ? "numbers" : "words");
+      for (const [index, box] of boxes.entries()) box.hidden = byHand === (index === 0);
+      // Setting the same text again would move the cursor.
+      if (text.value !== state.text) text.value = state.text;
+      if (document.activeElement !== numbers || state.numbers !== read) {
+        if (state.numbers !== null) numbers.value = write(state.numbers);
+        isUnread = false;
+      }
+      sayWhatIsWrong(state);
+    },
+  };
 }
 
 function messageOf(state: State): string {
@@ -111,15 +115,12 @@ function messageOf(state: State): string {
   return leftOut > 0 ? `The first ${MOST_TOKENS} words are shown, ${leftOut} left out.` : "";
 }
 
-function write(matrix: Matrix): string {
-  return rowsOf(matrix)
-    .map((row) => row.map(formatSingle).join("  "))
-    .join("\n");
-}
+const write = (matrix: Matrix): string =>
+  Array.from(rowsOf(matrix), (row) => row.map(formatSingle).join("  ")).join("\n");
 
-/** Rows of equal length, cut to what the page can show; null for none. */
-function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix | null {
-  if (rows === null || rows.length === 0) return null;
+/** Rows of equal length, cut to what the page can show. */
+function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix | undefined {
+  if (rows === null || rows.length === 0) return undefined;
   const cols = Math.min(MOST_WIDTH, Math.max(...rows.map((row) => row.length)));
   const kept = rows.slice(0, MOST_TOKENS);
   return fill(kept.length, cols, (row, col) => kept[row]?.[col] ?? 0);

@@ -1,6 +1,7 @@
-// What is kept on this device under a name. Storage may be forbidden: then nothing is kept, and nothing found.
+// What is kept on this device: the theme that was chosen, and the place on a page. Storage may be forbidden: then nothing is kept, and
+// nothing found.
 
-export function kept(storage: () => Storage, key: string): string {
+function kept(storage: () => Storage, key: string): string {
   try {
     return storage().getItem(key) ?? "";
   } catch {
@@ -8,10 +9,46 @@ export function kept(storage: () => Storage, key: string): string {
   }
 }
 
-export function keep(storage: () => Storage, key: string, value: string): void {
+function keep(storage: () => Storage, key: string, value: string): void {
   try {
     storage().setItem(key, value);
   } catch {
     // Nothing to do.
   }
+}
+
+const local = (): Storage => localStorage;
+const session = (): Storage => sessionStorage;
+const [THEME, PLACE] = ["heed-theme", "heed-place"] as const;
+
+/** Light or dark: as the system says, until the reader says otherwise. */
+export function startTheme(button: HTMLButtonElement): void {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = kept(local, THEME);
+  const now = (): string => (/^(?:light|dark)$/.test(chosen) ? chosen : system.matches ? "dark" : "light");
+  const other = (): string => (now() === "dark" ? "light" : "dark");
+  const apply = (): void => {
+    if (now() === chosen) document.documentElement.dataset["theme"] = chosen;
+    button.setAttribute("aria-label", `Switch to the ${other()} theme`);
+    button.dataset["now"] = now();
+  };
+  button.addEventListener("click", () => {
+    chosen = other();
+    keep(local, THEME, chosen);
+    apply();
+  });
+  system.addEventListener("change", apply);
+  apply();
+}
+
+/**
+ * The position that was left last, where this visit returns to it; otherwise the top. The browser's own way of coming back to it after a
+ * reload ends with the event `load`, before a room stands.
+ */
+export function placeLeft(): number {
+  addEventListener("pagehide", () => keep(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
+  const [visit] = performance.getEntriesByType("navigation");
+  const comesBack = visit instanceof PerformanceNavigationTiming && visit.type !== "navigate";
+  const [place, path] = kept(session, PLACE).split(" ");
+  return comesBack && path === location.pathname ? Number(place) : 0;
 }

@@ -9,19 +9,18 @@ const WORKER = "./offline.js";
 export async function startOffline(line: HTMLElement): Promise<void> {
   const megabytes = Number(line.dataset["bytes"]) / 1e6;
   if (Number.isNaN(megabytes) || !("serviceWorker" in navigator)) return;
-  const { serviceWorker } = navigator;
   const keep = new LongWork({
     name: `Keep for offline reading (${megabytes.toFixed(1)} MB)`,
     look: "link",
     run: async (signal, say) => {
-      await keepAll(serviceWorker, signal, say);
+      await keepAll(signal, say);
       show(true);
       return KEPT;
     },
   });
   const forgetIt = async (): Promise<void> => {
     forget.disabled = true;
-    await forgetAll(await ownRegistration(serviceWorker));
+    await forgetAll(await ownRegistration());
     forget.disabled = false;
     show(false);
     keep.say("Forgotten.");
@@ -34,7 +33,7 @@ export async function startOffline(line: HTMLElement): Promise<void> {
   const row = keep.line();
   row.append(forget);
   line.append(row);
-  const registration = await ownRegistration(serviceWorker);
+  const registration = await ownRegistration();
   const isKept = (registration?.active ?? null) !== null;
   show(isKept);
   if (isKept) keep.say(KEPT);
@@ -46,41 +45,33 @@ export async function startOffline(line: HTMLElement): Promise<void> {
 const KEPT = "Kept for offline reading.";
 
 /** Another site may have one for a folder around this. */
-async function ownRegistration(container: ServiceWorkerContainer): Promise<ServiceWorkerRegistration | undefined> {
-  const found = await container.getRegistration();
+async function ownRegistration(): Promise<ServiceWorkerRegistration | undefined> {
+  const found = await navigator.serviceWorker.getRegistration();
   return found?.scope === new URL("./", location.href).href ? found : undefined;
 }
 
-interface Said {
-  readonly share?: number;
-  readonly trouble?: string;
-}
-
-async function keepAll(
-  container: ServiceWorkerContainer,
-  signal: AbortSignal,
-  say: (text: string) => void,
-): Promise<void> {
+async function keepAll(signal: AbortSignal, say: (text: string) => void): Promise<void> {
+  const { serviceWorker } = navigator;
   say("Asking for the files …");
-  const { installing, active } = await container.register(WORKER);
+  const { installing, active } = await serviceWorker.register(WORKER);
   // One that was told to forget comes back as long as a page of its own is open, without being installed anew.
   if (installing === null) active?.postMessage("keep");
   const heard = new AbortController();
   signal.addEventListener("abort", () => (installing ?? active)?.postMessage("stop"), heard);
   try {
     await new Promise<void>((done, fail) => {
-      container.addEventListener(
+      serviceWorker.addEventListener(
         "message",
-        ({ data: { share = 0, trouble } }: MessageEvent<Said>) => {
+        ({ data: { share = 0, trouble } }: MessageEvent<{ share?: number; trouble?: string }>) => {
           say(`Keeping ${Math.round(100 * share)} %`);
           if (trouble !== undefined) fail(new Error(trouble));
           else if (share === 1) done();
         },
         heard,
       );
-      container.startMessages();
+      serviceWorker.startMessages();
     });
-    await container.ready;
+    await serviceWorker.ready;
   } finally {
     heard.abort();
   }

@@ -1,12 +1,14 @@
 // Runs a room: a scene of every state of its store, shown at once, and the kernel's answer to it as soon as there is one. Only the first
-// scene is made and shown with pauses.
+// scene is made and shown with pauses: the room is filled unseen, then its parts are laid out one after the other, from top to bottom, and
+// the engine is opened. So the page never freezes for long, and nothing jumps.
 
 import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Store } from "../model/store.js";
 import { find, h } from "../ui/dom.js";
-import { inPieces, pause } from "../ui/pieces.js";
-import { startPage } from "./start-page.js";
+import { drawn, inPieces, LAID_OUT, pause } from "../ui/pieces.js";
+import { startFrame } from "./frame.js";
+import { placeLeft } from "./kept.js";
 
 export interface Room<Scene, Answered> {
   readonly show: (scene: Scene, answered: Answered | undefined) => void;
@@ -26,10 +28,49 @@ interface RoomParts<State extends object, Scene, Answered> {
   readonly computedFrom?: readonly (keyof State)[];
 }
 
-export function runRoom<State extends object, Scene, Answered>(parts: RoomParts<State, Scene, Answered>): void {
+export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A>): void {
+  const { store, prepare, sceneOf, callsOf, read, build, computedFrom } = parts;
   const engine = new Engine();
-  tellOfTooLarge(parts.store);
-  startPage(engine, find("[data-room]", HTMLElement), () => fill(parts, engine));
+  tellOfTooLarge(store);
+  void startPage(engine, find("[data-room]", HTMLElement), async () => {
+    if (prepare !== undefined) await inPieces(prepare(store.state));
+    let { state } = store;
+    let scene = sceneOf(state);
+    await pause();
+    const room = build(scene, engine);
+    let answered: A | undefined;
+    let question = 0;
+    let shown = 0;
+
+    const show = (): void => {
+      shown += 1;
+      room.show(scene, answered);
+    };
+    const compute = (): void => {
+      const asked = { scene, question: ++question };
+      answered = undefined;
+      engine.ask(callsOf(scene), (answers) => {
+        if (asked.question !== question) return;
+        answered = read(asked.scene, answers);
+        show();
+      });
+    };
+    const change = (next: S): void => {
+      const before = state;
+      state = next;
+      scene = sceneOf(state);
+      if (computedFrom === undefined || computedFrom.some((key) => state[key] !== before[key])) compute();
+      show();
+    };
+
+    store.listen(change);
+    await pause();
+    if (store.state !== state) change(store.state);
+    else if (room.showing === undefined) show();
+    else await inPieces(room.showing(scene, undefined), () => shown > 0);
+    await pause();
+    if (question === 0) compute();
+  });
 }
 
 /** Says that an address held larger numbers than can be typed, until something is changed. */
@@ -45,46 +86,31 @@ function tellOfTooLarge<S extends object>(store: Store<S>): void {
   show();
 }
 
-async function fill<State extends object, Scene, Answered>(
-  parts: RoomParts<State, Scene, Answered>,
-  engine: Engine,
-): Promise<void> {
-  const { store, prepare, sceneOf, callsOf, read, build, computedFrom } = parts;
-  if (prepare !== undefined) await inPieces(prepare(store.state));
-  let { state } = store;
-  let scene = sceneOf(state);
-  await pause();
-  const room = build(scene, engine);
-  let answered: Answered | undefined;
-  let question = 0;
-  let shown = 0;
+/** As they stand below each other; the readout stands beside or below the pictures. */
+const PARTS = "[data-picture], .below-picture, .readout, .room-foot";
 
-  const show = (): void => {
-    shown += 1;
-    room.show(scene, answered);
-  };
-  const compute = (): void => {
-    const asked = { scene, question: ++question };
-    answered = undefined;
-    engine.ask(callsOf(scene), (answers) => {
-      if (asked.question !== question) return;
-      answered = read(asked.scene, answers);
-      show();
-    });
-  };
-  const change = (next: State): void => {
-    const before = state;
-    state = next;
-    scene = sceneOf(state);
-    if (computedFrom === undefined || computedFrom.some((key) => state[key] !== before[key])) compute();
-    show();
-  };
+/** An address may end in the name of a picture, which did not stand there when the browser looked for it. */
+function pictureIn(hash: string, room: HTMLElement): Element | null {
+  return /^#[a-z-]+$/.test(hash) ? room.querySelector(`[data-picture="${hash.slice(1)}"]`) : null;
+}
 
-  store.listen(change);
+export async function startPage(engine: Engine, room: HTMLElement, fill: () => Promise<void>): Promise<void> {
+  startFrame(engine);
+  const place = placeLeft();
+  room.classList.add("coming");
+  // Past the event `load`, for which the browser would lay out whatever stands there in the same task.
   await pause();
-  if (store.state !== state) change(store.state);
-  else if (room.showing === undefined) show();
-  else await inPieces(room.showing(scene, undefined), () => shown > 0);
-  await pause();
-  if (question === 0) compute();
+  await fill();
+  const parts = Array.from(room.querySelectorAll(PARTS));
+  for (const part of parts) part.classList.add("to-come");
+  room.classList.remove("coming");
+  await drawn();
+  for (const part of parts) {
+    part.classList.remove("to-come");
+    for (const inside of part.querySelectorAll(".board")) inside.dispatchEvent(new Event(LAID_OUT));
+    if (part.closest("[hidden]") === null) await drawn();
+  }
+  if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
+  else if (place === 0) pictureIn(location.hash, room)?.scrollIntoView({ behavior: "instant" });
+  await engine.open();
 }

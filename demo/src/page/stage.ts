@@ -10,63 +10,42 @@ import { percent } from "../ui/numbers.js";
 
 const NOTE = `Dotted words are not among the ${WORDS_KNOWN} that this page knows: their numbers are made from their letters and mean nothing.`;
 
-export class Stage {
-  readonly #store: WalkStore;
-  readonly #flow: HeedFlow;
-  readonly #caption: HTMLElement;
-  readonly #note: HTMLElement;
-  #walk: Walk | undefined;
-  #weights: Matrix | undefined;
-  #hovered = -1;
+export function sentenceStage(store: WalkStore, root: HTMLElement) {
+  const flow = find("heed-flow", HeedFlow, root);
+  const [said, note] = [find(".stage-caption", HTMLElement, root), find(".stage-note", HTMLElement, root)];
+  let shown: { readonly walk: Walk; readonly weights: Matrix | undefined } | undefined;
+  let hovered = -1;
 
-  constructor(store: WalkStore, root: HTMLElement) {
-    this.#store = store;
-    this.#flow = find("heed-flow", HeedFlow, root);
-    this.#caption = find(".stage-caption", HTMLElement, root);
-    this.#note = find(".stage-note", HTMLElement, root);
-    on<FlowSelection>(this.#flow, "inspect", ({ word }) => {
-      this.#hovered = word;
-      this.#draw();
-    });
-    this.#flow.addEventListener("leave", () => {
-      this.#hovered = -1;
-      this.#draw();
-    });
-    on<FlowSelection>(this.#flow, "select", ({ word }) => {
-      this.#store.change({ asker: word });
-    });
-    this.#flow.still = true;
-  }
-
-  /** `weights`: of the head in view, from the kernel where it runs. */
-  show(walk: Walk, weights: Matrix | undefined): void {
-    const isAnother = this.#walk !== undefined && walk.labels.join("\n") !== this.#walk.labels.join("\n");
-    this.#walk = walk;
-    this.#weights = weights;
-    if (isAnother) this.#hovered = -1;
-    this.#draw();
-  }
-
-  #draw(): void {
-    const [walk, weights] = [this.#walk, this.#weights];
-    if (walk === undefined) return;
-    const { state } = this.#store;
-    const asker = this.#asker(walk, state);
+  const draw = (): void => {
+    if (shown === undefined) return;
+    const { state } = store;
+    const { walk, weights } = shown;
+    const asker = [hovered, state.asker].find((word) => word >= 0) ?? tellingWord(walk);
     const first = walk.labels.length - walk.askers.length;
     const rows = walk.labels.map((_, word) =>
       word < first || weights === undefined ? undefined : walk.labels.map((_, key) => at(weights, word - first, key)),
     );
     const noted = (word: string): boolean => walk.unknown.includes(word);
-    this.#flow.show({ words: walk.labels, shares: rows, hidden: new Set(state.hidden), asker, noted });
-    this.#caption.replaceChildren(...caption(walk, rows[asker], asker, state));
-    this.#note.textContent = walk.unknown.length > 0 ? NOTE : "";
-  }
-
-  #asker(walk: Walk, state: State): number {
-    if (this.#hovered >= 0) return this.#hovered;
-    if (state.asker >= 0) return state.asker;
-    return tellingWord(walk);
-  }
+    flow.show({ words: walk.labels, shares: rows, hidden: new Set(state.hidden), asker, noted });
+    said.replaceChildren(...caption(walk, rows[asker], asker, state));
+    note.textContent = walk.unknown.length > 0 ? NOTE : "";
+  };
+  const hover = (word: number): void => {
+    hovered = word;
+    draw();
+  };
+  on<FlowSelection>(flow, "inspect", ({ word }) => hover(word));
+  flow.addEventListener("leave", () => hover(-1));
+  on<FlowSelection>(flow, "select", ({ word }) => store.change({ asker: word }));
+  flow.still = true;
+  return {
+    /** `weights`: of the head in view, from the kernel where it runs. */
+    show: (walk: Walk, weights: Matrix | undefined): void => {
+      if (shown?.walk.labels.join("\n") !== walk.labels.join("\n")) hovered = -1;
+      shown = { walk, weights };
+      draw();
+    },
+  };
 }
 
 /** The word to begin with when nobody has chosen one: a pronoun, as it has most to ask; -1 where there is no word. */
