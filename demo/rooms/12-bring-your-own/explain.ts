@@ -5,17 +5,8 @@ import { type Explanation, products } from "../../src/ui/explanation.js";
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import { nameOf } from "./arrays.js";
-import type { MadeRow } from "./rows.js";
-import {
-  askedOf,
-  type BringAnswer,
-  type BringScene,
-  MATRICES,
-  type MatrixName,
-  type Row,
-  rowAt,
-  vectorOf,
-} from "./scene.js";
+import { type MadeRow, strongestOf } from "./rows.js";
+import { askedOf, type BringAnswer, type BringScene, MATRICES, type MatrixName, rowAt, vectorOf } from "./scene.js";
 import type { Vectors } from "./source.js";
 
 /** "sum": of the chosen queries' weights of a key. */
@@ -95,7 +86,7 @@ function explainSum(scene: BringScene, key: number): Explanation {
   };
 }
 
-function explainBrought(scene: BringScene, weights: Row["weights"], { row, col }: Spot): Explanation {
+function explainBrought(scene: BringScene, weights: ArrayLike<number>, { row, col }: Spot): Explanation {
   const { source } = scene;
   const sum = Array.from(weights).reduce((total, weight) => total + weight, 0);
   const strongest = strongestOf(weights, SHOWN_TERMS);
@@ -163,17 +154,4 @@ function lightsOf({ cells }: BringScene, query: number, key: number, ...names: r
   const [row, col] = [query - cells.top, key - cells.left];
   const isInside = row >= 0 && col >= 0 && row < cells.rows.length && col < cells.cols;
   return isInside ? names.map((name) => ({ name, row, col })) : [];
-}
-
-/** Of so many, largest first. */
-export function strongestOf(weights: ArrayLike<number>, count: number): readonly number[] {
-  const best: number[] = [];
-  for (let key = 0; key < weights.length; key++) {
-    const weight = weights[key] ?? 0;
-    if (weight <= 0 || (best.length === count && weight <= (weights[best.at(-1) ?? 0] ?? 0))) continue;
-    const place = best.findIndex((other) => weight > (weights[other] ?? 0));
-    best.splice(place < 0 ? best.length : place, 0, key);
-    best.length = Math.min(best.length, count);
-  }
-  return best;
 }

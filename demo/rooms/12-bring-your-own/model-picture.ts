@@ -7,11 +7,11 @@ import { brokenOff } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { behind, heads, line } from "../../src/ui/table.js";
+import { statusLine } from "./head-picture.js";
 import { shaderOf } from "./map/tile.js";
 import { glanceAt, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
 import type { BringState, BringStore } from "./state.js";
-import { statusLine } from "./status-line.js";
 
 /** Most heads beside each other where they are sorted. */
 const ACROSS = 8;
@@ -23,26 +23,17 @@ type Glance = Awaited<ReturnType<typeof glanceAt>>;
 
 type HeadTile = ReturnType<typeof tileOf> & { glance?: Glance };
 
-/** A place for a head, empty as yet. */
-function tileOf(layer: number, head: number, title: string, choose: () => void) {
-  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
-  const element = Object.assign(button("", choose, "head-tile small-label"), { title });
-  element.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
-  return { layer, head, element, canvas, name, said };
-}
-
-export function modelPicture(store: BringStore, engine: Engine) {
-  let scene: BringScene | undefined;
+export function modelPicture(store: BringStore, engine: Engine, first: BringScene) {
+  let scene = first;
   /** What the heads are looked at in. */
   let made: BringScene | undefined;
   let tiles: readonly HeadTile[] = [];
   let isSeen = false;
   let work = new AbortController();
-  const end = (said: string): void => {
+  const status = statusLine(() => {
     work.abort();
-    status.end(said);
-  };
-  const status = statusLine(() => end("Stopped."));
+    status.end("Stopped.");
+  });
   const order = choice<BringState["order"]>("Heads", { place: "in their places", entropy: "by entropy" }, (value) =>
     store.change({ order: value }),
   );
@@ -55,28 +46,24 @@ export function modelPicture(store: BringStore, engine: Engine) {
     body: [h("div", { class: "controls-options" }, order.element), grid, status.element, table],
     data: () => ({
       state: store.state,
-      heads: tiles.map(({ layer, head, glance }) => {
-        return { layer, head, ...glance, max: Array.from(glance?.max ?? []) };
-      }),
+      heads: tiles.map(({ layer, head, glance }) => ({ layer, head, ...glance, max: Array.from(glance?.max ?? []) })),
     }),
   });
 
   const paint = (some: readonly HeadTile[]): void => {
     const shader = shaderOf(grid);
     for (const { glance, canvas } of some) {
-      if (glance === undefined || scene === undefined) continue;
+      if (glance === undefined) continue;
       Object.assign(canvas, { width: glance.cols, height: glance.rows });
       canvas.getContext("2d")?.putImageData(shader(glance.max, glance.cols, 1 / scene.source.keys), 0, 0);
     }
   };
   /** Looks at all heads, as soon as somebody sees them and the engine is there. */
-  const begin = (): void => {
-    if (scene === undefined || !engine.isSettled || !isSeen || element.hidden) return;
-    if (made?.source === scene.source && made.at.causal === scene.at.causal) return;
+  const begin = async (): Promise<void> => {
+    const { source, at } = scene;
+    if (!engine.isSettled || !isSeen || element.hidden) return;
+    if (made?.source === source && made.at.causal === at.causal) return;
     made = scene;
-    void run(scene);
-  };
-  const run = async ({ source, at }: BringScene): Promise<void> => {
     work.abort();
     work = new AbortController();
     const { signal } = work;
@@ -96,11 +83,11 @@ export function modelPicture(store: BringStore, engine: Engine) {
       if (!signal.aborted) status.end(brokenOff(error));
       return;
     }
-    end(`From ${looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`} rows of each head.`);
+    const many = looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`;
+    status.end(`From ${many} rows of each head.`);
     sort();
   };
   const sort = (): void => {
-    if (scene === undefined) return;
     const { source, state } = scene;
     const byEntropy = state.order === "entropy";
     const known = ({ glance }: HeadTile): number => glance?.entropy ?? Number.POSITIVE_INFINITY;
@@ -126,19 +113,20 @@ export function modelPicture(store: BringStore, engine: Engine) {
 
   new IntersectionObserver((entries) => {
     isSeen ||= entries.some(({ isIntersecting }) => isIntersecting);
-    begin();
+    void begin();
   }).observe(element);
   onRecolour(() => paint(tiles));
   return {
     element,
     begin,
     show: (next: BringScene): void => {
-      const before = scene;
-      scene = next;
       const { source, at, state } = next;
+      const isOther = tiles.length === 0 || scene.source !== source;
+      const isSorted = !isOther && scene.state.order === state.order;
+      scene = next;
       order.show(state.order);
       element.hidden = source.layers * source.heads === 1;
-      if (before?.source !== source) {
+      if (isOther) {
         made = undefined;
         tiles = Array.from({ length: source.layers * source.heads }, (_, index) => {
           const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
@@ -149,10 +137,18 @@ export function modelPicture(store: BringStore, engine: Engine) {
       for (const { layer, head, element: tile } of tiles) {
         tile.ariaPressed = String(layer === at.layer && head === at.head);
       }
-      begin();
-      if (before?.source !== source || before.state.order !== state.order) sort();
+      void begin();
+      if (!isSorted) sort();
     },
   };
+}
+
+/** A place for a head, empty as yet. */
+function tileOf(layer: number, head: number, title: string, choose: () => void) {
+  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
+  const element = Object.assign(button("", choose, "head-tile small-label"), { title });
+  element.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
+  return { layer, head, element, canvas, name, said };
 }
 
 /** As many keys with equal weights would be as spread out. */

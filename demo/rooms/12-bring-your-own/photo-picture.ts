@@ -7,9 +7,10 @@ import { picture } from "../../src/ui/picture.js";
 import { squareOf } from "../../src/ui/square-of.js";
 import { PATCHES, SIDE } from "./photo.js";
 import { type BringScene, type Library, rowAt } from "./scene.js";
+import type { BringStore } from "./state.js";
 
-/** `look`: at a patch, as a query or as a key; `taken`: another picture is there. */
-export function photoPicture(library: Library, look: (row: number, col: number) => void, taken: () => void) {
+/** `look`: at a patch, as a query or as a key. */
+export function photoPicture(store: BringStore, library: Library, look: (row: number, col: number) => void) {
   const [query, keys] = [new HeedPixels(), new HeedPixels()];
   const message = h("p", { class: "field-message", role: "status" });
   let weights: ArrayLike<number> = [];
@@ -20,7 +21,7 @@ export function photoPicture(library: Library, look: (row: number, col: number) 
       library.photo = await squareOf(file, SIDE);
       const size = `its middle, at ${SIDE} × ${SIDE} pixels`;
       message.textContent = `“${file.name}”, ${size}. It stays on this device, and is no part of the address.`;
-      taken();
+      store.change({ source: "photo", brought: store.state.brought + 1 });
     } catch {
       message.textContent = `“${file.name}” could not be read as a picture. Try a PNG, JPEG or WebP file.`;
     }

@@ -1,9 +1,8 @@
 // Room 12, bring your own: attention of any length, from above and down to single multiply-adds.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { rowsOf } from "../../src/model/matrix.js";
+import { rowsOfAll } from "../../src/model/matrix.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import type { Room } from "../../src/page/run-room.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
@@ -16,25 +15,17 @@ import { explain, type Spot, TOLD } from "./explain.js";
 import { headPicture } from "./head-picture.js";
 import { modelPicture } from "./model-picture.js";
 import { photoPicture } from "./photo-picture.js";
-import { type BringAnswer, type BringScene, type Library, MATRICES, type MatrixName, viewOf } from "./scene.js";
+import { type BringAnswer, type BringScene, type Library, MATRICES, type MatrixName, viewsOf } from "./scene.js";
 import { ALL, type BringStore } from "./state.js";
 import { tokensPicture } from "./tokens-picture.js";
 
-type Answer = BringAnswer | undefined;
-
-export function bringRoom(
-  store: BringStore,
-  library: Library,
-  root: HTMLElement,
-  first: BringScene,
-  engine: Engine,
-): Room<BringScene, BringAnswer> {
+export function bringRoom(store: BringStore, library: Library, root: HTMLElement, first: BringScene, engine: Engine) {
   let scene = first;
-  let answer: Answer;
+  let answer: BringAnswer | undefined;
   /** All of which is to be seen; undefined while it is on its way. */
   let seen: BringScene | undefined;
   /** What is on its way, or comes instead of it. */
-  let coming: { readonly scene: BringScene; readonly answer: Answer } | undefined;
+  let coming: { readonly scene: BringScene; readonly answer: BringAnswer | undefined } | undefined;
   let shown = Promise.resolve();
   const matrices = new NamedMatrices(MATRICES);
   const agreement = agreementLine();
@@ -64,50 +55,40 @@ export function bringRoom(
   matrices.listen({ point: (spot, held) => teller.point(placed(spot, scene), held), leave });
 
   const { show: showControls, ...below } = controls(store, library);
-  const head = headPicture(store, engine, below, { inspect, leave });
-  const model = modelPicture(store, engine);
+  const head = headPicture(first, engine, below, { move: (window) => store.change(window), inspect, leave });
+  const model = modelPicture(store, engine, first);
   const tell = (key: number): void => teller.point({ name: "sum", row: 0, col: key }, true);
   // What fails to be shown is reported where it does.
-  const tokens = tokensPicture(store, engine, tell, () => Promise.allSettled([shown]));
+  const tokens = tokensPicture(store, engine, first, tell, () => Promise.allSettled([shown]));
   const device = devicePicture(store, engine);
-  const photo = photoPicture(
-    library,
-    (row, col) => inspect(row, col, true),
-    () => store.change({ source: "photo", brought: store.state.brought + 1 }),
-  );
+  const photo = photoPicture(store, library, (row, col) => inspect(row, col, true));
   const data = (): unknown => {
     const { state, source, at, row, col, cells } = scene;
-    const numbers = MATRICES.flatMap((name) => {
-      const view = viewOf(name, scene, answer);
-      return view === undefined ? [] : [[name, rowsOf(view.matrix)] as const];
-    });
     const { top, left } = cells;
-    return { state, source: source.name, ...at, row, col, top, left, ...Object.fromEntries(numbers) };
+    return { state, source: source.name, ...at, row, col, top, left, ...rowsOfAll(viewsOf(scene, answer)) };
   };
   const cells = picture({ name: "cells", title: "Down to single cells", body: [matrices.line("Z", "A")], data });
-  cells.say(
-    "The cells around the chosen one. Choose another on the map, or point at one here to see what it is made of.",
-  );
-  const neurons = picture({
-    name: "neurons",
-    title: "Which parts of the vectors did it",
-    body: matrices.of("q", "K", "P"),
-    data,
-  });
+  cells.say("The cells around the chosen one. Choose another on the map, or point at one to see what it is made of.");
+  const body = matrices.of("q", "K", "P");
+  const neurons = picture({ name: "neurons", title: "Which parts of the vectors did it", body, data });
   const showNeurons = ({ row, vectors }: BringScene): void => {
     const products = "A row of products adds up to a score, before it is divided by the root of the width";
     neurons.say(`Query ${row + 1} beside the keys of the window, part by part, and their products. ${products}.`);
     neurons.element.hidden = vectors === undefined;
   };
+  const showMatrix = (name: MatrixName, now: BringScene, answered?: BringAnswer): void => {
+    const view = viewsOf(now, answered)[name];
+    matrices.show(() => view && { name, ...view }, [name]);
+  };
   /** All that no answer of the kernel changes, piece by piece. */
   const pieces: readonly ((scene: BringScene) => void)[] = [
     showControls,
     ...[photo, model, tokens, device].map(({ show }) => show),
-    ...MATRICES.map((name) => (now: BringScene) => matrices.show(() => viewOf(name, now, undefined), [name])),
+    ...MATRICES.map((name) => (now: BringScene) => showMatrix(name, now)),
     showNeurons,
   ];
 
-  function* showing(next: BringScene, answered: Answer): Generator<undefined> {
+  function* showing(next: BringScene, answered: BringAnswer | undefined): Generator<undefined> {
     const before = seen;
     seen = undefined;
     [scene, answer] = [next, answered];
@@ -119,7 +100,7 @@ export function bringRoom(
         show(next);
         yield;
       }
-      matrices.show((name) => viewOf(name, next, answered), ["A"]);
+      showMatrix("A", next, answered);
       agreement.textContent = agreementOf(next, answered);
       teller.tell();
     }
@@ -157,7 +138,7 @@ export function bringRoom(
   });
   return {
     showing,
-    show: (next, answered) => {
+    show: (next: BringScene, answered: BringAnswer | undefined): void => {
       const isUnderWay = coming !== undefined;
       coming = { scene: next, answer: answered };
       if (!isUnderWay) shown = showComing();
@@ -173,9 +154,7 @@ function placed({ name, row, col }: NamedSpot<MatrixName>, { cells, row: query }
 }
 
 /** By which a room has other cells, not only other numbers in them. */
-function extent({ source, vectors }: BringScene): string {
-  return `${source.layers} ${source.heads} ${vectors?.width}`;
-}
+const extent = ({ source, vectors }: BringScene): string => `${source.layers} ${source.heads} ${vectors?.width}`;
 
 /** Only another part of the map is looked at. */
 function isMove(now: BringScene, before: BringScene): boolean {
@@ -183,7 +162,7 @@ function isMove(now: BringScene, before: BringScene): boolean {
   return now.source === before.source && rest(now) === rest(before);
 }
 
-function agreementOf({ vectors, source }: BringScene, answer: Answer): string {
+function agreementOf({ vectors, source }: BringScene, answer?: BringAnswer): string {
   if (vectors === undefined) return `Shown: the weights ${source.origin}. Nothing more is computed but sums.`;
   return agreed(`${whole(answer?.compared ?? 0)} attention weights`, answer?.difference);
 }

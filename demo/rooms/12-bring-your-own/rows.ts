@@ -5,13 +5,7 @@ import type { Heed } from "heed";
 import { pause } from "../../src/ui/pieces.js";
 import type { Source, Vectors } from "./source.js";
 
-export interface Rows {
-  readonly queries: number;
-  readonly keys: number;
-  /** The weights of queries from <= i < to, row by row. */
-  readonly read: (from: number, to: number, signal: AbortSignal) => Promise<Float32Array>;
-  readonly dispose: () => void;
-}
+export type Rows = ReturnType<typeof rowsOf>;
 
 /** Which head, and whether queries see only what came before. */
 export interface HeadAt {
@@ -25,36 +19,34 @@ const PART = 2 ** 19;
 
 export const rowsAtOnce = ({ keys }: Pick<Rows, "keys">): number => Math.max(1, Math.floor(PART / keys));
 
-export function rowsOf(source: Source, { layer, head, causal }: HeadAt, heed: Heed | undefined): Rows {
+/** `read`: the weights of queries from <= i < to, row by row. */
+export function rowsOf(source: Source, { layer, head, causal }: HeadAt, heed: Heed | undefined) {
   const { queries, keys } = source;
-  const given = source.weights?.(layer, head) ?? new Float32Array(0);
+  const given = source.weights?.(layer, head);
   const vectors = source.vectors(layer, head);
-  if (vectors === undefined) {
-    return { queries, keys, read: async (from, to) => given.subarray(from * keys, to * keys), dispose: () => {} };
-  }
-  const { width, q, k } = vectors;
-  const key = heed?.tensor(k, [1, 1, keys, width]);
+  const key = vectors && heed?.tensor(vectors.k, [1, 1, keys, vectors.width]);
   // Only the weights are wanted: the least that a value can be.
-  const value = heed?.zeros([1, 1, keys, 1]);
-  const read: Rows["read"] = async (from, to, signal) => {
-    if (heed === undefined || key === undefined || value === undefined) return byHand(from, to, signal);
-    const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
-    const seen = causal ? { causal, qOffset: from + keys - queries } : {};
-    const wanted = { output: false, weights: true } as const;
-    return (await heed.attention(query, key, value, { ...seen, signal, return: wanted })).weights.data;
-  };
-  const byHand: Rows["read"] = async (from, to, signal) => {
+  const value = vectors && heed?.zeros([1, 1, keys, 1]);
+  const byHand = async (made: Vectors, from: number, to: number, signal: AbortSignal): Promise<Float32Array> => {
     const rows = new Float32Array((to - from) * keys);
     for (let query = from; query < to; query++) {
-      rows.set(madeRow(source, vectors, causal, query).weights, (query - from) * keys);
+      rows.set(madeRow(source, made, causal, query).weights, (query - from) * keys);
       await pause();
       signal.throwIfAborted();
     }
     return rows;
   };
+  const read = async (from: number, to: number, signal: AbortSignal): Promise<Float32Array> => {
+    if (vectors === undefined) return given?.subarray(from * keys, to * keys) ?? new Float32Array(0);
+    if (heed === undefined || key === undefined || value === undefined) return byHand(vectors, from, to, signal);
+    const { width, q } = vectors;
+    const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
+    const seen = causal ? { causal, qOffset: from + keys - queries } : {};
+    const wanted = { output: false, weights: true } as const;
+    return (await heed.attention(query, key, value, { ...seen, signal, return: wanted })).weights.data;
+  };
   const dispose = (): void => {
-    key?.dispose();
-    value?.dispose();
+    for (const tensor of [key, value]) tensor?.dispose();
   };
   return { queries, keys, read, dispose };
 }
@@ -62,12 +54,7 @@ export function rowsOf(source: Source, { layer, head, causal }: HeadAt, heed: He
 export type MadeRow = ReturnType<typeof madeRow>;
 
 /** The weights of a row, and what they were made of: scores, -Infinity where a key is hidden; the largest; the sum of e to each score less that. */
-export function madeRow(
-  { queries, keys }: Pick<Source, "queries" | "keys">,
-  { width, q, k }: Vectors,
-  causal: boolean,
-  query: number,
-) {
+export function madeRow({ queries, keys }: Source, { width, q, k }: Vectors, causal: boolean, query: number) {
   const seen = causal ? Math.min(keys, query + 1 + keys - queries) : keys;
   const scores = new Float64Array(keys).fill(Number.NEGATIVE_INFINITY);
   const root = Math.sqrt(width);
@@ -127,4 +114,17 @@ export function entropyOf(weights: ArrayLike<number>): number {
     logs += weight * Math.log(weight);
   }
   return sum === 0 ? 0 : Math.log(sum) - logs / sum;
+}
+
+/** Of so many, largest first. */
+export function strongestOf(weights: ArrayLike<number>, count: number): readonly number[] {
+  const best: number[] = [];
+  for (let key = 0; key < weights.length; key++) {
+    const weight = weights[key] ?? 0;
+    if (weight <= 0 || (best.length === count && weight <= (weights[best.at(-1) ?? 0] ?? 0))) continue;
+    const place = best.findIndex((other) => weight > (weights[other] ?? 0));
+    best.splice(place < 0 ? best.length : place, 0, key);
+    best.length = Math.min(best.length, count);
+  }
+  return best;
 }

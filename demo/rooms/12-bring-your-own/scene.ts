@@ -1,10 +1,11 @@
 // The numbers of one state: the rows about the cell in the light, computed by the page in double precision; the small matrices that show
 // a part of them; and the same rows as a call of heed.
 
-import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, largest } from "../../src/model/matrix.js";
+import { at, columns, fill, largest, unstack, widestGap } from "../../src/model/matrix.js";
+import type { View, Views } from "../../src/ui/named-matrices.js";
 import { exampleSource } from "./example.js";
+import { within } from "./map/tile.js";
 import { madePicture, photoSource } from "./photo.js";
 import { type HeadAt, type MadeRow, madeRow } from "./rows.js";
 import type { Source, Vectors } from "./source.js";
@@ -74,7 +75,8 @@ export function scenesOf(library: Library) {
     const [row, col] = [Math.min(state.row, source.queries - 1), Math.min(state.col, source.keys - 1)];
     const causal = state.causal === "yes";
     const cells = cellsOf(source, layer, head, causal, row, col);
-    return { state, source, at: { layer, head, causal }, vectors: source.vectors(layer, head), row, col, cells };
+    const vectors = source.vectors(layer, head);
+    return { state, source, at: { layer, head, causal }, vectors, row, col, cells, window: within(source, state) };
   };
 }
 
@@ -105,40 +107,37 @@ export function askedOf({ state, source, row }: BringScene): readonly number[] {
 export const MATRICES = ["Z", "A", "q", "K", "P"] as const;
 export type MatrixName = (typeof MATRICES)[number];
 
-/** undefined: there is no such thing where weights are as they were brought. */
-export function viewOf(name: MatrixName, scene: BringScene, answer: BringAnswer | undefined): MatrixView | undefined {
-  const { cells, vectors, source, row } = scene;
-  if (vectors === undefined && name !== "A") return undefined;
+/** Only A where weights are as they were brought. */
+export function viewsOf({ cells, vectors, source, row }: BringScene, answer?: BringAnswer): Views<MatrixName> {
   const { top, left, cols, rows } = cells;
-  const { width, q, k } = vectors ?? { width: 0, q: [], k: [] };
-  const queries = labels("q", top, rows.length, source.words?.q);
-  const keys = labels("k", left, cols, source.words?.k);
-  const parts = labels("", 0, width);
-  const queryAt = (part: number): number => q[row * width + part] ?? Number.NaN;
-  const keyAt = (key: number, part: number): number => k[(left + key) * width + part] ?? Number.NaN;
-  const scoreAt = (r: number, c: number): number => rows[r]?.made?.scores[left + c] ?? Number.NaN;
-  const weightAt = (r: number, c: number): number =>
-    answer === undefined ? (rows[r]?.weights[left + c] ?? Number.NaN) : at(answer.weights, r, c);
-  const views: Readonly<Record<MatrixName, View>> = {
-    Z: ["Z", "scores, scaled", queries, keys, scoreAt],
-    A: ["A", "attention weights; full colour: the largest here", queries, keys, weightAt],
-    q: [`q_${row + 1}`, "the query", labels("q", row, 1), parts, (_, part) => queryAt(part)],
-    K: ["K", "keys", keys, parts, keyAt],
-    P: ["q ∘ K", "part by part", keys, parts, (key, part) => queryAt(part) * keyAt(key, part)],
+  const labels = (letter: "q" | "k", first: number, count: number): Labels =>
+    Array.from({ length: count }, (_, at) => source.words?.[letter]?.[first + at] ?? `${letter}${first + at + 1}`);
+  const [queries, keys] = [labels("q", top, rows.length), labels("k", left, cols)];
+  const view = (title: string, about: string, rowLabels: Labels, colLabels: Labels, number: Entry): View => {
+    const matrix = fill(rowLabels.length, colLabels.length, number);
+    const tone = title === "A" ? "share" : "signed";
+    return { title, about, matrix, rowLabels, colLabels, tone, full: largest(matrix) || 1 };
   };
-  const [title, about, rowLabels, colLabels, number] = views[name];
-  const matrix = fill(rowLabels.length, colLabels.length, number);
-  const tone = name === "A" ? "share" : "signed";
-  return { name, title, about, matrix, rowLabels, colLabels, tone, full: largest(matrix) || 1 };
+  const A = view("A", "attention weights; full colour: the largest here", queries, keys, (r, c) =>
+    answer === undefined ? (rows[r]?.weights[left + c] ?? Number.NaN) : at(answer.weights, r, c),
+  );
+  if (vectors === undefined) return { A };
+  const { width, q, k } = vectors;
+  const parts = Array.from({ length: width }, (_, part) => `${part + 1}`);
+  const queryAt = (part: number): number => q[row * width + part] ?? Number.NaN;
+  const keyAt: Entry = (key, part) => k[(left + key) * width + part] ?? Number.NaN;
+  const scoreAt: Entry = (r, c) => rows[r]?.made?.scores[left + c] ?? Number.NaN;
+  return {
+    A,
+    Z: view("Z", "scores, scaled", queries, keys, scoreAt),
+    q: view(`q_${row + 1}`, "the query", [`q${row + 1}`], parts, (_, part) => queryAt(part)),
+    K: view("K", "keys", keys, parts, keyAt),
+    P: view("q ∘ K", "part by part", keys, parts, (key, part) => queryAt(part) * keyAt(key, part)),
+  };
 }
 
-/** Its title, what it is about, the labels of rows and of columns, and its numbers. */
-type View = readonly [string, string, readonly string[], readonly string[], (row: number, col: number) => number];
-
-/** By their words, else counted from one. */
-function labels(letter: string, first: number, count: number, words?: readonly string[]): readonly string[] {
-  return Array.from({ length: count }, (_, index) => words?.[first + index] ?? `${letter}${first + index + 1}`);
-}
+type Labels = readonly string[];
+type Entry = (row: number, col: number) => number;
 
 /** None where weights are as they were brought. */
 export function callsOf({ source, vectors, cells, at: { causal } }: BringScene): readonly Call[] {
@@ -160,17 +159,9 @@ export function callsOf({ source, vectors, cells, at: { causal } }: BringScene):
 export type BringAnswer = NonNullable<ReturnType<typeof readAnswers>>;
 
 /** The weights of the window; the largest difference over whole rows, all keys; and how many were compared. */
-export function readAnswers({ source, cells }: BringScene, [found]: readonly Answer[]) {
+export function readAnswers({ source, cells: { rows, cols, left } }: BringScene, [found]: readonly Answer[]) {
   if (found === undefined) return undefined;
-  const { data } = found.weights;
-  const weightAt = (row: number, key: number): number => data[row * source.keys + key] ?? Number.NaN;
-  let difference = 0;
-  cells.rows.forEach(({ weights }, row) => {
-    weights.forEach((weight, key) => {
-      difference = Math.max(difference, Math.abs(weight - weightAt(row, key)));
-    });
-  });
-  const { rows, cols, left } = cells;
-  const weights = fill(rows.length, cols, (row, col) => weightAt(row, left + col));
-  return { weights, difference, compared: rows.length * source.keys };
+  const all = unstack(rows.length, source.keys, found.weights.data);
+  const own = fill(rows.length, source.keys, (row, key) => rows[row]?.weights[key] ?? Number.NaN);
+  return { weights: columns(all, left, cols), difference: widestGap(all, own), compared: all.data.length };
 }

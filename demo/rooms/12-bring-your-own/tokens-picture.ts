@@ -9,8 +9,7 @@ import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { nameOf } from "./arrays.js";
-import { strongestOf } from "./explain.js";
-import { rowsOf } from "./rows.js";
+import { rowsOf, strongestOf } from "./rows.js";
 import { askedOf, type BringScene, rowAt } from "./scene.js";
 import { type BringStore, MOST_CHOSEN } from "./state.js";
 
@@ -28,18 +27,18 @@ const ROWS = 64;
 export function tokensPicture(
   store: BringStore,
   engine: Engine,
+  first: BringScene,
   tell: (key: number) => void,
   shown: () => Promise<unknown>,
 ) {
-  let scene: BringScene | undefined;
+  let scene = first;
   let sum = new Float64Array(0);
-  let rolled: { readonly key: string; readonly weights: Float64Array } | undefined;
+  let rolled: Float64Array | undefined;
   let [key, rollKey] = ["", ""];
-  const fresh = (): Float64Array | undefined => (rolled?.key === rollKey ? rolled.weights : undefined);
   const choose = (next: (chosen: readonly number[]) => readonly number[]): void =>
     store.change({ chosen: next(store.state.chosen) });
 
-  const add = button("", () => choose((chosen) => [...chosen, scene?.row ?? 0].sort((a, b) => a - b)));
+  const add = button("", () => choose((chosen) => [...chosen, scene.row].sort((a, b) => a - b)));
   const chips = h("div", { class: "chips", role: "group", "aria-label": "Queries that are added up" });
   const chart = new HeedChart();
   chart.choose = (point) => {
@@ -50,15 +49,12 @@ export function tokensPicture(
   };
   const roll = new LongWork({
     name: "Through all layers",
-    run: async (signal, progress) => {
+    run: async (signal, said) => {
       await shown();
       signal.throwIfAborted();
-      if (scene === undefined) return "";
-      const begun = rollKey;
-      const done = (part: number): void => progress(`${Math.floor(part * 100)} %`);
-      const { weights, lost } = await rollout(scene, engine.heed, signal, done);
-      rolled = { key: begun, weights };
-      draw(scene);
+      const { weights, lost } = await rollout(scene, engine.heed, signal, said);
+      rolled = weights;
+      draw();
       const left = lost === 0 ? "" : ` Rows that matter less were left out: ${magnitude(lost)} in all.`;
       return `Each layer passes on half by the mean of its heads, half as it was.${left}`;
     },
@@ -71,25 +67,19 @@ export function tokensPicture(
     name: "tokens",
     title: "Several queries together",
     body: [h("div", { class: "controls-hide" }, add, chips), chart, roll.line(), table],
-    data: () => ({
-      state: store.state,
-      queries: scene === undefined ? [] : askedOf(scene),
-      sum: Array.from(sum),
-      rollout: Array.from(fresh() ?? []),
-    }),
+    data: () => ({ state: store.state, queries: askedOf(scene), sum: [...sum], rollout: [...(rolled ?? [])] }),
   });
 
-  const draw = (now: BringScene): void => {
-    const { source, col } = now;
+  const draw = (): void => {
+    const { source, col } = scene;
     const { keys } = source;
-    const reached = fresh();
     const points = Array.from({ length: pointsOf(keys) }, (_, point) => keysOf(point, keys));
     const seriesOf = (name: string, tone: Series["tone"], weights: Float64Array): Series => {
       const values = points.map(([from, to]) => weights.subarray(from, to).reduce((all, weight) => all + weight, 0));
       return { name, values, tone };
     };
     const series = [seriesOf("in this head", "share", sum)];
-    if (reached !== undefined) series.push(seriesOf("through all layers", "value", reached));
+    if (rolled !== undefined) series.push(seriesOf("through all layers", "value", rolled));
     chart.show({
       label: "Sum of attention weights over the keys",
       x: {
@@ -107,12 +97,12 @@ export function tokensPicture(
       cursor: Math.floor((col * points.length) / keys),
     });
     const lineOf = (one: number): HTMLElement => {
-      const figures = [sum, reached].map((weights) => (weights ? exact(weights[one] ?? 0, DECIMALS) : ""));
+      const figures = [sum, rolled].map((weights) => (weights ? exact(weights[one] ?? 0, DECIMALS) : ""));
       return line(nameOf(source, "k", one), figures);
     };
-    rows.replaceChildren(...strongestOf(reached ?? sum, STRONGEST).map(lineOf));
-    const [first = 0, ...others] = askedOf(now);
-    const whose = others.length === 0 ? nameOf(source, "q", first, "Query ") : `${others.length + 1} queries`;
+    rows.replaceChildren(...strongestOf(rolled ?? sum, STRONGEST).map(lineOf));
+    const [one = 0, ...others] = askedOf(scene);
+    const whose = others.length === 0 ? nameOf(source, "q", one, "Query ") : `${others.length + 1} queries`;
     const several = keys > points.length ? ` Each point adds up about ${Math.round(keys / points.length)} keys.` : "";
     say(`${whose}: where the attention goes.${several} Choose a place on the curve to look at its largest key.`);
   };
@@ -133,9 +123,12 @@ export function tokensPicture(
       rollKey = [source.name, state.seed, state.brought, at.causal, ...askedOf(next)].join();
       key = [at.layer, at.head, rollKey].join();
       if (key !== before[0]) sum = sumOf(next);
-      if (rollKey !== before[1]) roll.renew();
+      if (rollKey !== before[1]) {
+        rolled = undefined;
+        roll.renew();
+      }
       chips.replaceChildren(...state.chosen.map((query) => chipOf(query, nameOf(source, "q", query, ""))));
-      draw(next);
+      draw();
     },
   };
 }
@@ -156,14 +149,9 @@ function sumOf(scene: BringScene): Float64Array<ArrayBuffer> {
 /**
  * What reaches a token through all layers: rollout, by Abnar and Zuidema (2020), of some rows alone, so that no matrix of all pairs is ever made.
  * Each layer passes on half of its input by the mean of its heads, and half as it was, for the connections around attention.
- * `progress`: how much of it is done. Resolves with the weights of each token of the first layer, and what was left out of them.
+ * `tell`: how much of it is done. Resolves with the weights of each token of the first layer, and what was left out of them.
  */
-async function rollout(
-  scene: BringScene,
-  heed: Heed | undefined,
-  signal: AbortSignal,
-  progress: (done: number) => void,
-) {
+async function rollout(scene: BringScene, heed: Heed | undefined, signal: AbortSignal, tell: (text: string) => void) {
   const { source, at } = scene;
   const { layers, heads, keys } = source;
   let reached = new Float64Array(keys);
@@ -181,7 +169,8 @@ async function rollout(
       const rows = rowsOf(source, { ...at, layer, head }, heed);
       try {
         for (const [index, from] of starts.entries()) {
-          progress(((layers - 1 - layer) * heads + head + index / starts.length) / (layers * heads));
+          const done = (layers - 1 - layer) * heads + head + index / starts.length;
+          tell(`${Math.floor((100 * done) / (layers * heads))} %`);
           const weights = await rows.read(from, Math.min(keys, from + ROWS), signal);
           signal.throwIfAborted();
           for (const [row, weight] of reached.subarray(from, from + ROWS).entries()) {

@@ -3,12 +3,19 @@
 import { describe, expect, test } from "vitest";
 import { FileTrouble, type NamedArray, readJson } from "../../../demo/rooms/12-bring-your-own/arrays.js";
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
-import { strongestOf } from "../../../demo/rooms/12-bring-your-own/explain.js";
-import { levelOf, TILE, Tile } from "../../../demo/rooms/12-bring-your-own/map/tile.js";
-import { blockFor, showing, tilesIn, within, zoomed } from "../../../demo/rooms/12-bring-your-own/map/window.js";
+import {
+  blockFor,
+  levelOf,
+  showing,
+  TILE,
+  Tile,
+  tilesIn,
+  within,
+  zoomed,
+} from "../../../demo/rooms/12-bring-your-own/map/tile.js";
 import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
 import { exactRows, HEADS, medianOf, problemOf, reportOf, WIDTH } from "../../../demo/rooms/12-bring-your-own/race.js";
-import { entropyOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
+import { entropyOf, strongestOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
 import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
 import { uniform } from "../../../demo/src/model/random.js";
 import { attention } from "../../../web/src/reference/index.js";

@@ -7,9 +7,8 @@ import { behind, heads, line } from "../../../src/ui/table.js";
 import { nameOf } from "../arrays.js";
 import type { BringScene } from "../scene.js";
 import { ALL } from "../state.js";
-import { type Shader, shaderOf, TILE, type Tile } from "./tile.js";
+import { blockFor, type MapWindow, type Shader, shaderOf, showing, TILE, tilesIn, within, zoomed } from "./tile.js";
 import type { Tiles } from "./tiles.js";
-import { blockFor, type MapWindow, showing, tilesIn, wholeSpan, within, zoomed } from "./window.js";
 
 export interface MapHandlers {
   readonly move: (window: MapWindow) => void;
@@ -19,10 +18,7 @@ export interface MapHandlers {
 }
 
 /** The scene, and its weights as far as they are there. */
-interface MapView {
-  readonly scene: BringScene;
-  readonly tiles: Tiles | undefined;
-}
+type MapView = BringScene & { readonly tiles: Tiles | undefined };
 
 /** Pixels of the mark, where a cell is smaller. */
 const LEAST_MARK = 6;
@@ -38,8 +34,8 @@ const KEY_ZOOM = 2;
 /** A press that moves less chooses a cell. */
 const SLACK = 5;
 
-export function heedMap({ move, inspect, leave }: MapHandlers) {
-  let view: MapView | undefined;
+export function heedMap({ move, inspect, leave }: MapHandlers, first: BringScene) {
+  let view: MapView = { ...first, tiles: undefined };
   let frame = 0;
   /** Of the map on the page, in pixels, when it was last drawn. */
   let width = 0;
@@ -57,27 +53,23 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
   const table = h("table");
   const numbers = behind(table);
 
-  const showAxes = ({ scene }: MapView): void => {
-    for (const way of ["across", "down"] as const) showAxis(axes[way], way, scene, width);
+  const showAxes = (): void => {
+    for (const way of ["across", "down"] as const) axes[way].replaceChildren(...axisOf(way, view, width));
   };
   const draw = (): void => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => {
-      if (view === undefined) return;
       const isAsWide = stage.clientWidth === width;
       width = stage.clientWidth;
-      if (!isAsWide) showAxes(view);
+      if (!isAsWide) showAxes();
       shader ??= shaderOf(stage);
       paint(canvas, width, view, shader);
     });
   };
-  const tabulate = (): void => {
-    if (view !== undefined && numbers.open) table.replaceChildren(...tableOf(view));
-  };
   /** More has come in. */
   const refresh = (): void => {
     draw();
-    tabulate();
+    if (numbers.open) table.replaceChildren(...tableOf(view));
   };
 
   /** A point of the page in parts of the map's edges. */
@@ -86,25 +78,19 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
     return { x: (x - box.left) / box.width, y: (y - box.top) / box.height };
   };
   /** What stands at a point of the map, in parts of its edges, stays there. */
-  const zoom = (factor: number, { x, y }: Point): void => {
-    if (view !== undefined) move(zoomed(view.scene.source, view.scene.state, factor, x, y));
-  };
+  const zoom = (factor: number, { x, y }: Point): void => move(zoomed(view.source, view.window, factor, x, y));
   /** About the cell in the light, or the middle where that is out of sight. */
   const zoomOnCell = (factor: number): void => {
-    if (view === undefined) return;
-    const { source, state, row, col } = view.scene;
-    const { top, left, span } = within(source, state);
-    const [x, y] = [(col + 0.5 - left) / span, (row + 0.5 - top) / span];
-    zoom(factor, x >= 0 && x <= 1 && y >= 0 && y <= 1 ? { x, y } : { x: 0.5, y: 0.5 });
+    const { window, row, col } = view;
+    const [x, y] = [(col + 0.5 - window.left) / window.span, (row + 0.5 - window.top) / window.span];
+    zoom(factor, Math.min(x, y) >= 0 && Math.max(x, y) <= 1 ? { x, y } : { x: 0.5, y: 0.5 });
   };
   const closer = (): void => zoomOnCell(KEY_ZOOM);
   const further = (): void => zoomOnCell(1 / KEY_ZOOM);
   const inspectAt = (event: PointerEvent, held: boolean): void => {
-    if (view === undefined) return;
-    const { source, state } = view.scene;
-    const { top, left, span } = within(source, state);
+    const { source, window } = view;
     const { x, y } = partsOf(event);
-    const [row, col] = [Math.floor(top + y * span), Math.floor(left + x * span)];
+    const [row, col] = [Math.floor(window.top + y * window.span), Math.floor(window.left + x * window.span)];
     if (row < 0 || col < 0 || row >= source.queries || col >= source.keys) return;
     const tile = tileAt(view, row, col);
     const cell = tile === undefined || tile.block === 1 ? { row, col } : tile.cellAt(tile.dotOf(row, col));
@@ -117,23 +103,18 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
     moved += distance(event, before);
     if (fixed !== undefined) {
       zoom(distance(event, fixed) / Math.max(1, distance(before, fixed)), partsOf(fixed));
-    } else if (moved > SLACK && view !== undefined) {
-      const { source, state } = view.scene;
-      const { top, left, span } = within(source, state);
+    } else if (moved > SLACK) {
+      const { top, left, span } = view.window;
       const cells = span / stage.clientWidth;
-      move(
-        within(source, { top: top - (event.y - before.y) * cells, left: left - (event.x - before.x) * cells, span }),
-      );
+      const [down, right] = [(event.y - before.y) * cells, (event.x - before.x) * cells];
+      move(within(view.source, { top: top - down, left: left - right, span }));
     }
   };
   const walk = (down: number, right: number): void => {
-    if (view === undefined) return;
-    const { source, state, row, col } = view.scene;
-    const window = within(source, state);
-    const [nextRow, nextCol] = [
-      Math.min(source.queries - 1, Math.max(0, row + down * blockFor(window))),
-      Math.min(source.keys - 1, Math.max(0, col + right * blockFor(window))),
-    ];
+    const { source, window, row, col } = view;
+    const step = blockFor(window);
+    const nextRow = Math.min(source.queries - 1, Math.max(0, row + down * step));
+    const nextCol = Math.min(source.keys - 1, Math.max(0, col + right * step));
     inspect(nextRow, nextCol, true);
     const shown = showing(source, window, nextRow, nextCol);
     if (shown.top !== window.top || shown.left !== window.left) move(shown);
@@ -173,7 +154,7 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
     zoom(Math.exp(-event.deltaY * WHEEL), partsOf(event));
   };
   stage.addEventListener("wheel", wheel, { passive: false });
-  numbers.addEventListener("toggle", tabulate);
+  numbers.addEventListener("toggle", refresh);
   new ResizeObserver(draw).observe(stage);
   onRecolour(() => {
     shader = undefined;
@@ -182,32 +163,27 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
 
   const tool = (ariaLabel: string, text: string, press: () => void): HTMLElement =>
     Object.assign(button(text, press), { ariaLabel });
-  const help = "Drag to move. To zoom: the wheel, once it is chosen; two fingers; + and −.";
-  element.append(
-    h("div", { class: "map-frame" }, axes.across, axes.down, stage),
-    h(
-      "div",
-      { class: "race" },
-      tool("Zoom in", "+", closer),
-      tool("Zoom out", "−", further),
-      tool("Show all of it", "All", () => move(ALL)),
-      h("span", { class: "small-label" }, help),
-    ),
-    numbers,
-  );
+  const tools = [
+    tool("Zoom in", "+", closer),
+    tool("Zoom out", "−", further),
+    tool("Show all of it", "All", () => move(ALL)),
+    h("span", { class: "small-label" }, "Drag to move. To zoom: the wheel, once it is chosen; two fingers; + and −."),
+  ];
+  const frameOf = h("div", { class: "map-frame" }, axes.across, axes.down, stage);
+  element.append(frameOf, h("div", { class: "race" }, ...tools), numbers);
   return {
     element,
     refresh,
-    show: (next: MapView): void => {
-      view = next;
-      const { source, state, at, row, col } = next.scene;
+    show: (next: BringScene, tiles: Tiles | undefined): void => {
+      view = { ...next, tiles };
+      const { source, window, at, row, col } = next;
       const { queries, keys } = source;
       const what = `Weights of layer ${at.layer + 1}, head ${at.head + 1}, ${queries} queries by ${keys} keys`;
       const place = `${nameOf(source, "q", row, "query ")}, ${nameOf(source, "k", col, "key ")}`;
       stage.setAttribute("aria-label", `${what}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
       // All of it: a finger that moves up or down moves the page.
-      stage.classList.toggle("whole", within(source, state).span >= wholeSpan(source));
-      showAxes(next);
+      stage.classList.toggle("whole", window.span >= within(source, ALL).span);
+      showAxes();
       refresh();
     },
   };
@@ -216,18 +192,18 @@ export function heedMap({ move, inspect, leave }: MapHandlers) {
 const distance = (one: Point, other: Point): number => Math.hypot(one.x - other.x, one.y - other.y);
 
 /** `width`: of the canvas on the page. */
-function paint(canvas: HTMLCanvasElement, width: number, { scene, tiles }: MapView, shader: Shader): void {
+function paint(canvas: HTMLCanvasElement, width: number, view: MapView, shader: Shader): void {
   const context = canvas.getContext("2d");
   const edge = Math.round(width * devicePixelRatio);
   if (context === null || edge === 0) return;
   if (canvas.width !== edge) Object.assign(canvas, { width: edge, height: edge });
-  const { source, state, row, col } = scene;
+  const { source, window, row, col, tiles } = view;
   const { queries, keys } = source;
-  const { top, left, span } = within(source, state);
+  const { top, left, span } = window;
   const scale = edge / span;
   context.clearRect(0, 0, edge, edge);
   context.imageSmoothingEnabled = false;
-  for (const place of [...tilesIn(source, ALL), ...tilesIn(source, state)]) {
+  for (const place of [...tilesIn(source, ALL), ...tilesIn(source, window)]) {
     const tile = tiles?.get(place);
     if (tile === undefined || tile.rows === 0) continue;
     const [rows, cols] = [Math.ceil(tile.rows / tile.block), Math.ceil((keys - tile.left) / tile.block)];
@@ -249,9 +225,8 @@ function paint(canvas: HTMLCanvasElement, width: number, { scene, tiles }: MapVi
 }
 
 /** Which part of an axis is in view, and the words of its tokens, as many as `length` pixels have room for. */
-function showAxis(element: HTMLElement, way: "across" | "down", scene: BringScene, length: number): void {
-  const { source, state, row, col } = scene;
-  const { top, left, span } = within(source, state);
+function axisOf(way: "across" | "down", { source, window, row, col }: BringScene, length: number): HTMLElement[] {
+  const { top, left, span } = window;
   const [name, count, from, own, words] =
     way === "across"
       ? (["keys", source.keys, left, col, source.words?.k] as const)
@@ -268,38 +243,39 @@ function showAxis(element: HTMLElement, way: "across" | "down", scene: BringScen
     return [made];
   });
   // The table behind the map has the words for those who hear the page. Their room stays while one zooms, so that the map does.
-  const written = h("div", { class: "map-words", "aria-hidden": "true", hidden: words === undefined }, ...shown);
-  element.replaceChildren(h("p", {}, range), written);
+  return [
+    h("p", {}, range),
+    h("div", { class: "map-words", "aria-hidden": "true", hidden: words === undefined }, ...shown),
+  ];
 }
 
 /** The tile that has a cell, with dots as fine as the window's. */
-function tileAt({ scene: { source, state }, tiles }: MapView, row: number, col: number): Tile | undefined {
-  const block = blockFor(within(source, state));
+function tileAt({ window, tiles }: MapView, row: number, col: number) {
+  const block = blockFor(window);
   const side = TILE * block;
   return tiles?.get({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
 }
 
 /** What is looked at, a few dots both ways. */
 function tableOf(view: MapView): readonly HTMLElement[] {
-  const { source, state } = view.scene;
-  const { top, left, span } = within(source, state);
-  const marks = Array.from({ length: SIDE }, (_, index) => ((index + 0.5) * span) / SIDE);
+  const { source, window } = view;
+  const marks = Array.from({ length: SIDE }, (_, index) => ((index + 0.5) * window.span) / SIDE);
   const placesIn = (first: number, count: number): readonly number[] =>
     marks.map((mark) => Math.floor(first + mark)).filter((place) => place < count);
-  const cols = placesIn(left, source.keys);
+  const cols = placesIn(window.left, source.keys);
   const weightAt = (row: number, col: number): string => {
     const tile = tileAt(view, row, col);
     return tile === undefined || row - tile.top >= tile.rows ? "…" : exact(tile.max[tile.dotOf(row, col)] ?? 0, 5);
   };
-  const lines = placesIn(top, source.queries).map((row) => {
+  const lineOf = (row: number): HTMLElement => {
     const figures = cols.map((col) => weightAt(row, col));
     return line(nameOf(source, "q", row, ""), figures);
-  });
-  const block = blockFor({ top, left, span });
+  };
+  const block = blockFor(window);
   const what = block === 1 ? "Single cells" : `The largest of ${block} × ${block} cells`;
   return [
     h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
     heads("", ...cols.map((col) => nameOf(source, "k", col, ""))),
-    h("tbody", {}, ...lines),
+    h("tbody", {}, ...placesIn(window.top, source.queries).map(lineOf)),
   ];
 }

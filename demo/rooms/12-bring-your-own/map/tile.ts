@@ -1,11 +1,63 @@
-// Blocks of cells become one dot each, as rows of weights come in: the largest of them, and its place. Dots are shaded by the logarithm of
-// the weight, from a tenth of an even weight to the whole, since an even weight among thousands is next to nothing.
+// Which part of the map is looked at, and the tiles that it is made of. Cells are squares of the same size both ways. Blocks of them become
+// one dot each, as rows of weights come in: the largest of them, and its place. Dots are shaded by the logarithm of the weight, from a
+// tenth of an even weight to the whole, since an even weight among thousands is next to nothing.
 
 import { colourOf } from "../../../src/ui/colour.js";
-import type { TilePlace } from "./window.js";
+import type { Source } from "../source.js";
 
+export interface MapWindow {
+  readonly top: number;
+  readonly left: number;
+  /** Cells from edge to edge. */
+  readonly span: number;
+}
+
+type MapSize = Pick<Source, "queries" | "keys">;
+
+const LEAST_SPAN = 8;
 /** Dots of a tile, both ways. */
 export const TILE = 128;
+/** Dots from edge to edge that are looked for: between so many and twice as many. */
+const DOTS = 2 * TILE;
+
+/** The nearest that there is; a span of 0 is all of it. */
+export function within({ queries, keys }: MapSize, { top, left, span }: MapWindow): MapWindow {
+  const whole = Math.max(queries, keys, LEAST_SPAN);
+  const fits = span <= 0 ? whole : Math.min(whole, Math.max(LEAST_SPAN, span));
+  const inside = (at: number, count: number): number => Math.min(Math.max(0, count - fits), Math.max(0, at));
+  return { top: inside(top, queries), left: inside(left, keys), span: fits };
+}
+
+/** What stands at (x, y), parts of the edge, stays there. */
+export function zoomed(size: MapSize, window: MapWindow, factor: number, x: number, y: number): MapWindow {
+  const now = within(size, window);
+  const { span } = within(size, { ...now, span: now.span / factor });
+  return within(size, { span, left: now.left + x * (now.span - span), top: now.top + y * (now.span - span) });
+}
+
+/** Moved as little as shows the cell. */
+export function showing(size: MapSize, window: MapWindow, row: number, col: number): MapWindow {
+  const { top, left, span } = within(size, window);
+  const into = (first: number, at: number): number => Math.min(at, Math.max(first, at + 1 - span));
+  return within(size, { top: into(top, row), left: into(left, col), span });
+}
+
+/** Cells of a dot, both ways: a power of two. */
+export const blockFor = ({ span }: MapWindow): number => Math.max(1, 2 ** Math.floor(Math.log2(span / DOTS)));
+
+export type TilePlace = Readonly<Record<"block" | "row" | "col", number>>;
+
+/** The tiles that a window shows, row by row. */
+export function tilesIn(size: MapSize, window: MapWindow): readonly TilePlace[] {
+  const { top, left, span } = within(size, window);
+  const block = blockFor({ top, left, span });
+  const side = TILE * block;
+  const range = (from: number, count: number): readonly number[] => {
+    const [first, last] = [Math.floor(from / side), Math.ceil(Math.min(count, from + span) / side)];
+    return Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
+  };
+  return range(top, size.queries).flatMap((row) => range(left, size.keys).map((col) => ({ block, row, col })));
+}
 
 export class Tile {
   readonly top: number;
@@ -31,25 +83,18 @@ export class Tile {
     const { block, left, top, max } = this;
     const where = this.#where;
     const [side, right] = [TILE * block, Math.min(columns, left + TILE * block)];
-    const count = Math.floor(weights.length / columns);
-    for (let index = 0; index < count; index++) {
-      const row = first + index - top;
+    for (let [row, start] = [first - top, 0]; start < weights.length; row++, start += columns) {
       if (row < 0 || row >= side) continue;
-      const start = index * columns;
       let dot = Math.floor(row / block) * TILE;
       for (let col = left; col < right; dot++) {
-        const end = Math.min(right, col + block);
-        let [most, at] = [max[dot] ?? 0, -1];
-        for (; col < end; col++) {
+        let most = max[dot] ?? 0;
+        for (const end = Math.min(right, col + block); col < end; col++) {
           const weight = weights[start + col] ?? 0;
-          if (weight > most) {
-            most = weight;
-            at = col;
-          }
+          if (!(weight > most)) continue;
+          most = weight;
+          where[dot] = row * side + col - left;
         }
-        if (at < 0) continue;
         max[dot] = most;
-        where[dot] = row * side + at - left;
       }
       this.rows = Math.max(this.rows, row + 1);
     }
@@ -87,8 +132,7 @@ const LEVELS = 64;
 /** 0 to 1. `even`: a weight where all keys have the same. */
 export function levelOf(weight: number, even: number): number {
   const least = even / 10;
-  if (!(weight > least)) return 0;
-  return Math.min(1, Math.log(weight / least) / Math.log(1 / least));
+  return weight > least ? Math.min(1, Math.log(weight / least) / Math.log(1 / least)) : 0;
 }
 
 /** Weights as pixels, so many beside each other. */
@@ -108,10 +152,7 @@ export function shaderOf(element: Element): Shader {
   );
   const colours = new Uint32Array(Uint8ClampedArray.from(mixed.flat()).buffer);
   return (weights, across, even) => {
-    const pixels = new Uint32Array(weights.length);
-    weights.forEach((weight, dot) => {
-      pixels[dot] = colours[Math.round(levelOf(weight, even) * LEVELS)] ?? 0;
-    });
+    const pixels = Uint32Array.from(weights, (weight) => colours[Math.round(levelOf(weight, even) * LEVELS)] ?? 0);
     return new ImageData(new Uint8ClampedArray(pixels.buffer), across);
   };
 }

@@ -2,89 +2,52 @@
 
 import { pacer } from "../../../src/ui/pieces.js";
 import { type Rows, rowsAtOnce } from "../rows.js";
-import { TILE, Tile } from "./tile.js";
-import type { TilePlace } from "./window.js";
+import { TILE, Tile, type TilePlace } from "./tile.js";
 
 /** Those that nobody looks at are forgotten beyond so many. */
 const MOST_TILES = 100;
 
-export class Tiles {
-  readonly #rows: Rows;
-  readonly #changed: (done: number, of: number) => void;
-  readonly #failed: (error: unknown) => void;
-  readonly #tiles = new Map<string, Tile>();
-  #wanted: ReadonlyMap<string, TilePlace> = new Map();
-  #work: AbortController | undefined;
+export type Tiles = ReturnType<typeof tilesOf>;
+
+/** `changed`: so many weights are drawn, of those that are asked for. */
+export function tilesOf(
+  { queries, keys, ...source }: Rows,
+  changed: (done: number, of: number) => void,
+  failed: (error: unknown) => void,
+) {
+  const tiles = new Map<string, Tile>();
+  let wanted: ReadonlyMap<string, TilePlace> = new Map();
+  let work: AbortController | undefined;
   /** The strip that is being made. */
-  #strip = "";
+  let strip = "";
 
-  /** `changed`: so many weights are drawn, of those that are asked for. */
-  constructor(rows: Rows, changed: (done: number, of: number) => void, failed: (error: unknown) => void) {
-    this.#rows = rows;
-    this.#changed = changed;
-    this.#failed = failed;
-  }
-
-  get(place: TilePlace): Tile | undefined {
-    return this.#tiles.get(keyOf(place));
-  }
-
-  lacking(places: Iterable<TilePlace>): readonly TilePlace[] {
-    return Array.from(places).filter((place) => (this.get(place)?.rows ?? 0) < this.#rowsOf(place));
-  }
-
-  /** Makes what is not there yet of these, and nothing else any more. */
-  want(places: readonly TilePlace[]): void {
-    this.#wanted = new Map(places.map((place) => [keyOf(place), place]));
-    if (!places.some((place) => stripOf(place) === this.#strip)) this.stop();
-    if (this.#work === undefined) void this.#run();
-    this.#tell();
-  }
-
-  stop(): void {
-    this.#work?.abort();
-    this.#work = undefined;
-  }
-
-  dispose(): void {
-    this.stop();
-    this.#wanted = new Map();
-    this.#rows.dispose();
-  }
-
-  /** Until no wanted tile is lacking. */
-  async #run(): Promise<void> {
-    const work = new AbortController();
-    this.#work = work;
-    try {
-      for (;;) {
-        const lacking = this.lacking(this.#wanted.values());
-        const [first] = lacking;
-        if (first === undefined || work.signal.aborted) break;
-        this.#strip = stripOf(first);
-        const strip = lacking.filter((place) => stripOf(place) === this.#strip);
-        await this.#make(first, strip, work.signal);
-      }
-    } catch (error) {
-      if (!work.signal.aborted) this.#failed(error);
+  const get = (place: TilePlace): Tile | undefined => tiles.get(keyOf(place));
+  const rowsOf = ({ block, row }: TilePlace): number => Math.min(TILE * block, queries - row * TILE * block);
+  const lacking = (places: Iterable<TilePlace>): readonly TilePlace[] =>
+    Array.from(places).filter((place) => (get(place)?.rows ?? 0) < rowsOf(place));
+  const stop = (): void => {
+    work?.abort();
+    work = undefined;
+  };
+  const tell = (): void => {
+    let [done, of] = [0, 0];
+    for (const place of wanted.values()) {
+      const cols = Math.min(TILE * place.block, keys - place.col * TILE * place.block);
+      done += (get(place)?.rows ?? 0) * cols;
+      of += rowsOf(place) * cols;
     }
-    if (this.#work === work) this.#work = undefined;
-  }
-
-  #rowsOf({ block, row }: TilePlace): number {
-    return Math.min(TILE * block, this.#rows.queries - row * TILE * block);
-  }
+    changed(done, of);
+  };
 
   /** All of a strip; the next rows are computed while those before become dots. */
-  async #make(first: TilePlace, strip: readonly TilePlace[], signal: AbortSignal): Promise<void> {
-    const { keys } = this.#rows;
+  const make = async (first: TilePlace, places: readonly TilePlace[], signal: AbortSignal): Promise<void> => {
     // One that was broken off begins anew: its rows have been counted.
-    const tiles = strip.map((place) => [keyOf(place), new Tile(place)] as const);
-    for (const [key, tile] of tiles) this.#tiles.set(key, tile);
+    const made = places.map((place) => [keyOf(place), new Tile(place)] as const);
+    for (const [key, tile] of made) tiles.set(key, tile);
     const top = first.row * TILE * first.block;
-    const [bottom, many] = [top + this.#rowsOf(first), rowsAtOnce(this.#rows)];
+    const [bottom, many] = [top + rowsOf(first), rowsAtOnce({ keys })];
     const read = (from: number): Promise<Float32Array> | undefined => {
-      const rows = from < bottom ? this.#rows.read(from, Math.min(bottom, from + many), signal) : undefined;
+      const rows = from < bottom ? source.read(from, Math.min(bottom, from + many), signal) : undefined;
       // Whoever stops awaits no more of them.
       rows?.catch(() => {});
       return rows;
@@ -97,31 +60,53 @@ export class Tiles {
         const rows = await next;
         signal.throwIfAborted();
         next = read(from + many);
-        for (const [, tile] of tiles) tile.add(rows, from, keys);
-        this.#tell();
+        for (const [, tile] of made) tile.add(rows, from, keys);
+        tell();
         await breathe();
         signal.throwIfAborted();
       }
     } catch (error) {
-      for (const [key, tile] of tiles) if (this.#tiles.get(key) === tile) this.#tiles.delete(key);
+      for (const [key, tile] of made) if (tiles.get(key) === tile) tiles.delete(key);
       throw error;
     }
     // The oldest first.
-    for (const key of this.#tiles.keys()) {
-      if (this.#tiles.size > MOST_TILES && !this.#wanted.has(key)) this.#tiles.delete(key);
+    for (const key of tiles.keys()) if (tiles.size > MOST_TILES && !wanted.has(key)) tiles.delete(key);
+  };
+  /** Until no wanted tile is lacking. */
+  const run = async (own: AbortController): Promise<void> => {
+    work = own;
+    try {
+      for (;;) {
+        const missing = lacking(wanted.values());
+        const [first] = missing;
+        if (first === undefined || own.signal.aborted) break;
+        strip = stripOf(first);
+        const beside = missing.filter((place) => stripOf(place) === strip);
+        await make(first, beside, own.signal);
+      }
+    } catch (error) {
+      if (!own.signal.aborted) failed(error);
     }
-  }
+    if (work === own) work = undefined;
+  };
 
-  #tell(): void {
-    let [done, of] = [0, 0];
-    for (const [key, place] of this.#wanted) {
-      const side = TILE * place.block;
-      const cols = Math.min(side, this.#rows.keys - place.col * side);
-      done += (this.#tiles.get(key)?.rows ?? 0) * cols;
-      of += this.#rowsOf(place) * cols;
-    }
-    this.#changed(done, of);
-  }
+  return {
+    get,
+    lacking,
+    stop,
+    /** Makes what is not there yet of these, and nothing else any more. */
+    want: (places: readonly TilePlace[]): void => {
+      wanted = new Map(places.map((place) => [keyOf(place), place]));
+      if (!places.some((place) => stripOf(place) === strip)) stop();
+      if (work === undefined) void run(new AbortController());
+      tell();
+    },
+    dispose: (): void => {
+      stop();
+      wanted = new Map();
+      source.dispose();
+    },
+  };
 }
 
 const keyOf = ({ block, row, col }: TilePlace): string => `${block} ${row} ${col}`;
