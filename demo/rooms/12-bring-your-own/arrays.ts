@@ -117,22 +117,15 @@ export function wordsOf(lists: Arrays["words"], counts: Readonly<Record<Side, nu
 }
 
 /** "k3", or with its word: "k3 fox". `before`: what stands before the number. */
-export function nameOf(
-  { words }: { readonly words?: Words },
-  side: Side,
-  index: number,
-  before: string = side,
-): string {
-  const word = words?.[side]?.[index];
+export function nameOf(of: { readonly words?: Words }, side: Side, index: number, before: string = side): string {
+  const word = of.words?.[side]?.[index];
   return word === undefined ? `${before}${index + 1}` : `${before}${index + 1} ${word}`;
 }
 
 const DEEPEST = 8;
 
 /** `name`: of an array that has none of its own. */
-export function readJson(name: string, text: string): Arrays {
-  return arraysOf(name, parseJson(name, text));
-}
+export const readJson = (name: string, text: string): Arrays => arraysOf(name, parseJson(name, text));
 
 export function parseJson(name: string, text: string): unknown {
   try {
@@ -146,26 +139,27 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /** Lists of words apart from arrays of numbers. */
 export function arraysOf(name: string, value: unknown): Arrays {
-  const isArray = (one: unknown): boolean => Array.isArray(one) || (isRecord(one) && "shape" in one && "data" in one);
-  const named = isRecord(value) && !isArray(value) ? Object.entries(value) : [[name, value] as const];
+  const named = isRecord(value) && !isFlat(value) ? Object.entries(value) : [[name, value] as const];
   const [arrays, words]: [NamedArray[], Arrays["words"][number][]] = [[], []];
   for (const [own, one] of named) {
-    if (!isArray(one)) continue;
-    if (!Array.isArray(one)) arrays.push(readFlat(own, isRecord(one) ? one : {}));
+    if (isFlat(one)) arrays.push(readFlat(own, one));
+    else if (!Array.isArray(one)) continue;
     else if (Object.hasOwn(TOKEN_LISTS, own) && one.some((part) => typeof part === "string"))
       words.push({ name: own, words: one.map((word, index) => wordAt(own, word, index)) });
     else arrays.push(readNested(own, one));
   }
   if (arrays.length + words.length > 0) return { arrays, words };
-  return refuse(
-    isRecord(value)
-      ? `“${name}” is an object without arrays.`
-      : `“${name}” must be rows within rows, or an object of such by name.`,
-  );
+  const wanted = isRecord(value)
+    ? "is an object without arrays"
+    : "must be rows within rows, or an object of such by name";
+  return refuse(`“${name}” ${wanted}.`);
 }
 
 /** { shape, data }, as tensors are in code. */
-function readFlat(name: string, { shape, data }: Readonly<Record<string, unknown>>): NamedArray {
+type Flat = Readonly<Record<"shape" | "data", unknown>>;
+const isFlat = (one: unknown): one is Flat => isRecord(one) && "shape" in one && "data" in one;
+
+function readFlat(name: string, { shape, data }: Flat): NamedArray {
   if (!Array.isArray(shape) || !Array.isArray(data)) refuse(`“${name}” must have a shape and data.`);
   const sizes = shape.map((size) => (typeof size === "number" ? size : Number.NaN));
   const count = countOf(name, sizes);
@@ -189,7 +183,7 @@ function readNested(name: string, value: readonly unknown[]): NamedArray {
       for (const [index, one] of part.entries()) walk(one, [...place, index]);
     } else {
       const has = Array.isArray(part) ? `${part.length} long` : JSON.stringify(part);
-      refuse(`“${name}” is ragged: at [${place.join(", ")}] it is ${has}, and ${size} long at the start.`);
+      refuse(`“${name}” is ragged: at ${shown(place)} it is ${has}, and ${size} long at the start.`);
     }
   };
   walk(value, []);
@@ -197,18 +191,15 @@ function readNested(name: string, value: readonly unknown[]): NamedArray {
 }
 
 function wordAt(name: string, value: unknown, index: number): string {
-  return typeof value === "string"
-    ? value
-    : refuse(`“${name}” has ${JSON.stringify(value)} at [${index}], where a word must be.`);
+  if (typeof value === "string") return value;
+  return refuse(`“${name}” has ${JSON.stringify(value)} at [${index}], where a word must be.`);
 }
 
 function numberAt(name: string, value: unknown, place: readonly number[]): number {
   if (typeof value === "number") return value;
-  const lists = Object.keys(TOKEN_LISTS)
-    .map((list) => `“${list}”`)
-    .join(", ");
+  const lists = `“${Object.keys(TOKEN_LISTS).join("”, “")}”`;
   const hint = typeof value === "string" ? ` Words of tokens go into a list that is called one of ${lists}.` : "";
-  return refuse(`“${name}” has ${JSON.stringify(value)} at [${place.join(", ")}], where a number must be.${hint}`);
+  return refuse(`“${name}” has ${JSON.stringify(value)} at ${shown(place)}, where a number must be.${hint}`);
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -50,8 +50,8 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     const found: BroughtFile[] = [];
     for (const file of files) found.push({ file, piece: await helper.do({ kind: "read", file }) });
     const own = found.flatMap(({ piece }) => (piece.kind === "arrays" ? [piece] : []));
-    const [arrays, words] = [own.flatMap((one) => one.arrays), own.flatMap((one) => one.words)];
-    if (own.length > 0) takeArrays({ arrays, words });
+    const all = { arrays: own.flatMap(({ arrays }) => arrays), words: own.flatMap(({ words }) => words) };
+    if (own.length > 0) takeArrays(all);
     if (own.length < found.length) takePieces(found);
   };
   const readLater = (files: readonly File[]): Promise<void> => {
@@ -142,14 +142,10 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
     button("Ask MiniLM (91 MB)", () => void askSite()),
   ];
-  const element = h(
-    "details",
-    { class: "bringing" },
-    h("summary", {}, "Bring your own arrays, or a model"),
-    ...HELP.map((text) => h("p", { class: "small-label" }, text)),
-    h("div", { class: "controls-options" }, ...ways),
-    ...[list, message, panel.element],
-  );
+  const help = HELP.map((text) => h("p", { class: "small-label" }, text));
+  const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message, panel.element];
+  const summary = h("summary", {}, "Bring your own arrays, or a model");
+  const element = h("details", { class: "bringing" }, summary, ...inside);
   listenToDrops((files) => {
     element.open = true;
     void readLater(files);

@@ -7,22 +7,17 @@ import type { BringScene } from "./scene.js";
 
 /** q and k, or the weights, of the head in view. */
 export function saveButton(sceneOf: () => BringScene): HTMLElement {
+  const file = (name: string, rows: number, cols: number, data: Float32Array): void =>
+    saveBlob(`${name}.npy`, writeNpy([1, 1, rows, cols], data));
   const save = button("Save its arrays", () => {
-    for (const [name, rows, cols, data] of filesOf(sceneOf()))
-      saveBlob(`${name}.npy`, writeNpy([1, 1, rows, cols], data));
+    const { source, vectors, at } = sceneOf();
+    const { queries, keys, weights } = source;
+    if (vectors === undefined) file("weights", queries, keys, weights?.(at.layer, at.head) ?? new Float32Array(0));
+    else
+      for (const name of ["q", "k"] as const) file(name, name === "q" ? queries : keys, vectors.width, vectors[name]);
   });
   save.dataset["save"] = "npy";
   return save;
-}
-
-function filesOf({ source, vectors, at }: BringScene): readonly (readonly [string, number, number, Float32Array])[] {
-  const { queries, keys } = source;
-  const weights = source.weights?.(at.layer, at.head) ?? new Float32Array(0);
-  if (vectors === undefined) return [["weights", queries, keys, weights]];
-  return [
-    ["q", queries, vectors.width, vectors.q],
-    ["k", keys, vectors.width, vectors.k],
-  ];
 }
 
 /** What there is to compute, or that there is nothing. */

@@ -7,8 +7,8 @@ import { LongWork } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
-import { ABOUT, type Device, FIGURES, figuresOf, type Result, race, reportOf, statusOf } from "./race.js";
+import { fact, heads, line, tableFrame } from "../../src/ui/table.js";
+import { ABOUT, deviceOf, FIGURES, figuresOf, type Result, race, reportOf, statusOf } from "./race.js";
 import type { BringScene } from "./scene.js";
 import { type BringStore, RACED } from "./state.js";
 
@@ -27,7 +27,7 @@ export function devicePicture(store: BringStore, engine: Engine) {
     run: async (signal, say) => {
       copy.disabled = true;
       const { raced } = store.state;
-      const results = await race(raced, navigator.hardwareConcurrency, signal, (said, so) => {
+      const results = await race(raced, signal, (said, so) => {
         say(said);
         draw(so, raced);
       });
@@ -44,16 +44,9 @@ export function devicePicture(store: BringStore, engine: Engine) {
     data: () => ({ device: device(), ...done }),
   });
 
-  const device = (): Device => ({
-    agent: navigator.userAgent,
-    cores: navigator.hardwareConcurrency,
-    isolated: crossOriginIsolated,
-    capabilities: engine.heed?.capabilities,
-  });
-  const showStatus = (absent?: string): void => {
-    const lines = statusOf(device(), absent);
-    status.replaceChildren(...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
-  };
+  const device = () => deviceOf(engine.heed?.capabilities);
+  const showStatus = (absent?: string): void =>
+    status.replaceChildren(...statusOf(device(), absent).map(([name, value]) => fact(name, value)));
   const draw = (results: readonly Result[], raced: number): void => {
     table.hidden = results.length === 0;
     const lines = results.map((result) => {

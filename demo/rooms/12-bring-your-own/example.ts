@@ -2,38 +2,24 @@
 
 import { uniform } from "../../src/model/random.js";
 import { whole } from "../../src/ui/numbers.js";
-import { madeSource, type Recipe, type Source } from "./source.js";
+import { madeSource, type Recipe, type Recipes, type Source } from "./source.js";
 
 const WIDTH = 32;
 const VOCABULARY = 512;
 const WORD_PARTS = 24;
 const TOPICS = 6;
 const LINE = 64;
-const FREQUENCIES = 4;
-/** From one frequency to the next slower one. */
-const SLOWER = 7.3;
-const ROOT = Math.sqrt(FREQUENCIES);
+/** Each 7.3 times slower than the one before. */
+const SPEEDS = [0, 1, 2, 3].map((power) => 7.3 ** -power);
+const ROOT = Math.sqrt(SPEEDS.length);
 
 type Text = ReturnType<typeof textOf>;
 
 /** Cosines and sines, so that products are highest where both places are the same. */
-function place(at: number, fastest: number): readonly number[] {
-  const parts: number[] = [];
-  let angle = at * fastest;
-  for (let frequency = 0; frequency < FREQUENCIES; frequency++) {
-    parts.push(Math.cos(angle) / ROOT, Math.sin(angle) / ROOT);
-    angle /= SLOWER;
-  }
-  return parts;
-}
+const place = (at: number, fastest: number): readonly number[] =>
+  SPEEDS.flatMap((speed) => [Math.cos(at * fastest * speed) / ROOT, Math.sin(at * fastest * speed) / ROOT]);
 
-/** Both beside each other, each times its factor. */
-function beside(one: readonly number[], oneTimes: number, other: readonly number[], otherTimes: number): number[] {
-  const parts: number[] = [];
-  for (const part of one) parts.push(part * oneTimes);
-  for (const part of other) parts.push(part * otherTimes);
-  return parts;
-}
+const times = (factor: number, vector: readonly number[]): number[] => vector.map((part) => part * factor);
 
 const sided = uniform(99);
 /** Vectors of length 1 whose parts differ by sign alone: nearly at right angles. */
@@ -47,15 +33,11 @@ const TOPIC_PLACES = Array.from({ length: TOPICS }, (_, topic) =>
   Array.from({ length: TOPICS }, (_, part) => (part === topic ? 1 : 0)),
 );
 
-const near = (name: string, strength: number, fastest: number, back = 0): Recipe => ({
-  name,
-  strength,
-  q: (at) => place(at - back, fastest),
-  k: (at) => place(at, fastest),
-});
+function near(name: string, strength: number, fastest: number, back = 0): Recipe {
+  return { name, strength, q: (at) => place(at - back, fastest), k: (at) => place(at, fastest) };
+}
 
-/** By layers. */
-function recipesOf({ words, topics }: Text): readonly (readonly Recipe[])[] {
+function recipesOf({ words, topics }: Text): Recipes {
   const wordAt = (at: number): readonly number[] => WORDS[words[at] ?? -1] ?? NO_WORD;
   const topicAt = (at: number): readonly number[] => TOPIC_PLACES[topics[at] ?? 0] ?? [];
   const isFirst = (at: number): readonly number[] => [at === 0 ? 1 : 0];
@@ -84,8 +66,8 @@ function recipesOf({ words, topics }: Text): readonly (readonly Recipe[])[] {
       {
         name: "the same word nearby",
         strength: 1,
-        q: (at) => beside(wordAt(at), 20, place(at, 0.02), 24),
-        k: (at) => beside(wordAt(at), 1, place(at, 0.02), 1),
+        q: (at) => [...times(20, wordAt(at)), ...times(24, place(at, 0.02))],
+        k: (at) => [...wordAt(at), ...place(at, 0.02)],
       },
       { name: "some words, whatever the query", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
     ],

@@ -15,14 +15,11 @@ export class Helper {
     return new Promise((settle, fail) => {
       this.#failing.add(fail);
       port1.onmessage = ({ data: told }: MessageEvent<Told<OutcomeOf<T>>>) => {
-        if (told.kind === "said") {
-          say(told.text);
-          return;
-        }
+        if ("said" in told) return say(told.said);
         this.#failing.delete(fail);
         port1.close();
-        if (told.kind === "done") settle(told.outcome);
-        else fail(told.isFile ? new FileTrouble(told.message) : new Error(told.message));
+        if ("outcome" in told) settle(told.outcome);
+        else fail(told.isFile ? new FileTrouble(told.why) : new Error(told.why));
       };
       this.#open().postMessage(task, [port2]);
     });

@@ -8,20 +8,13 @@ const DESCR = /'descr'\s*:\s*'([<>|=])([a-z])(\d{1,2})'/;
 const ORDER = /'fortran_order'\s*:\s*(True|False)/;
 const SHAPE = /'shape'\s*:\s*\(([\d\s,]*)\)/;
 
-type Reader = (view: DataView, at: number, little: boolean) => number;
-
-const READERS: Readonly<Record<string, Reader>> = {
-  f2: (view, at, little) => fromHalf(view.getUint16(at, little)),
-  f4: (view, at, little) => view.getFloat32(at, little),
-  f8: (view, at, little) => view.getFloat64(at, little),
-  i1: (view, at) => view.getInt8(at),
-  i2: (view, at, little) => view.getInt16(at, little),
-  i4: (view, at, little) => view.getInt32(at, little),
-  u1: (view, at) => view.getUint8(at),
-  u2: (view, at, little) => view.getUint16(at, little),
-  u4: (view, at, little) => view.getUint32(at, little),
-  b1: (view, at) => view.getUint8(at),
+/** What a view of the bytes gives for each type; halves are read from their bits. */
+const READERS = {
+  ...({ f2: "getUint16", f4: "getFloat32", f8: "getFloat64", b1: "getUint8" } as const),
+  ...({ i1: "getInt8", i2: "getInt16", i4: "getInt32", u1: "getUint8", u2: "getUint16", u4: "getUint32" } as const),
 };
+
+const isKnown = (type: string): type is keyof typeof READERS => Object.hasOwn(READERS, type);
 
 export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
   const view = new DataView(buffer);
@@ -40,18 +33,19 @@ export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
   }
   const [, endian, letter = "", digits = ""] = descr;
   const type = letter + digits;
-  const read =
-    READERS[type] ?? refuse(`“${name}” is of the type ${type}; read are ${Object.keys(READERS).join(", ")}.`);
+  if (!isKnown(type)) return refuse(`“${name}” is of the type ${type}; read are ${Object.keys(READERS).join(", ")}.`);
   const shape = (dims[1] ?? "").split(",").flatMap((part) => (part.trim() === "" ? [] : [Number(part)]));
   const [count, bytes] = [countOf(name, shape), Number(digits)];
   if (there !== count * bytes) {
     refuse(`“${name}” says ${count} numbers of ${bytes} bytes, which is ${count * bytes}, and holds ${there}.`);
   }
   const little = endian !== ">";
-  const data =
-    type === "f4" && little
-      ? new Float32Array(buffer.slice(first))
-      : Float32Array.from({ length: count }, (_, index) => read(view, first + index * bytes, little));
+  const numberAt = (_: unknown, index: number): number => {
+    const number = view[READERS[type]](first + index * bytes, little);
+    return type === "f2" ? fromHalf(number) : number;
+  };
+  const isHere = type === "f4" && little;
+  const data = isHere ? new Float32Array(buffer.slice(first)) : Float32Array.from({ length: count }, numberAt);
   return { name, shape, data: order[1] === "True" ? fromFortran(shape, data) : data };
 }
 
@@ -60,25 +54,22 @@ export function writeNpy(shape: readonly number[], data: Float32Array): Blob {
   const dims = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const said = `{'descr': '<f4', 'fortran_order': False, 'shape': (${dims}), }`;
   const length = Math.ceil((10 + said.length + 1) / 64) * 64 - 10;
-  const head = new Uint8Array(10 + length).fill(0x20);
-  head.set([...MAGIC, 1, 0, length & 0xff, length >> 8]);
-  head.set(new TextEncoder().encode(said), 10);
-  head[head.length - 1] = 0x0a;
-  return new Blob([head, Float32Array.from(data)], { type: "application/octet-stream" });
+  const head = Uint8Array.from([...MAGIC, 1, 0, length & 0xff, length >> 8]);
+  const parts = [head, `${said.padEnd(length - 1)}\n`, Float32Array.from(data)];
+  return new Blob(parts, { type: "application/octet-stream" });
 }
 
 /** First axis fastest, as it lies, to last axis fastest. */
 function fromFortran(shape: readonly number[], lying: Float32Array): Float32Array<ArrayBuffer> {
   const data = new Float32Array(lying.length);
-  const place = shape.map(() => 0);
-  for (const value of lying) {
-    data[place.reduce((at, index, axis) => at * (shape[axis] ?? 1) + index, 0)] = value;
-    for (let axis = 0; axis < shape.length; axis++) {
-      const next = ((place[axis] ?? 0) + 1) % (shape[axis] ?? 1);
-      place[axis] = next;
-      if (next !== 0) break;
+  lying.forEach((value, index) => {
+    let [rest, at] = [index, 0];
+    for (const size of shape) {
+      at = at * size + (rest % size);
+      rest = Math.floor(rest / size);
     }
-  }
+    data[at] = value;
+  });
   return data;
 }
 

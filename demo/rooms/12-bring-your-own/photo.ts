@@ -13,14 +13,12 @@ const COUNT = PATCHES * PATCHES;
 type Patch = ReturnType<typeof patchOf>;
 
 /** As a query, so that products with a key are, but for what belongs to the query alone, minus the squared distance times `sharpness`. */
-const near = (sharpness: number, vector: readonly number[]): readonly number[] => [
-  ...vector.map((part) => 2 * sharpness * part),
-  -sharpness,
-];
-const nearKey = (vector: readonly number[]): readonly number[] => [
-  ...vector,
-  vector.reduce((sum, part) => sum + part * part, 0),
-];
+function near(sharpness: number, vector: readonly number[]): readonly number[] {
+  return [...vector.map((part) => 2 * sharpness * part), -sharpness];
+}
+function nearKey(vector: readonly number[]): readonly number[] {
+  return [...vector, vector.reduce((sum, part) => sum + part * part, 0)];
+}
 
 const [COLOUR, PLACE, STRUCTURE] = [60, 0.04, 14];
 

@@ -47,11 +47,8 @@ export async function problemOf(tokens: number) {
   return { tokens, q: await numbers(), k: await numbers(), v: await numbers() };
 }
 
-/** The multiplications and additions of both products. */
-const operationsOf = (tokens: number): number => 4 * HEADS * tokens * tokens * WIDTH;
-
-/** By their names, in their order; throws where one does not run here. */
-function contestants(cores: number): ReadonlyMap<string, () => Promise<Runner>> {
+/** By their names, in their order; some do not run here. */
+function contestants(cores: number): readonly (readonly [string, () => Promise<Runner>])[] {
   const threads = Math.min(8, Math.max(2, cores));
   const heeds: [string, CreateOptions][] = [
     ["SIMD, 1 thread", { backend: "wasm", variant: "simd", threads: 1 }],
@@ -61,18 +58,15 @@ function contestants(cores: number): ReadonlyMap<string, () => Promise<Runner>> 
     ["WebGPU", { backend: "webgpu" }],
   ];
   const run = heeds.filter(([, options]) => cores > 1 || (options.threads ?? 1) === 1);
-  return new Map([
+  return [
     ["plain JavaScript, one number at a time", async () => ({ run: plain, dispose: () => {} })],
     ...run.map(([name, options]) => [`heed, ${name}`, () => openHeed(options)] as const),
-  ]);
+  ];
 }
 
-export async function race(
-  tokens: number,
-  cores: number,
-  signal: AbortSignal,
-  progress: (said: string, results: readonly Result[]) => void,
-): Promise<readonly Result[]> {
+type Progress = (said: string, results: readonly Result[]) => void;
+
+export async function race(tokens: number, signal: AbortSignal, progress: Progress): Promise<readonly Result[]> {
   progress("Making the numbers.", []);
   const problem = await problemOf(tokens);
   const wanted = await exactRows(problem);
@@ -80,7 +74,7 @@ export async function race(
   const results = (): readonly Result[] =>
     lanes.map(({ name, times, error, note }) => ({ name, milliseconds: medianOf(times), error, note }));
   try {
-    for (const [name, open] of contestants(cores)) {
+    for (const [name, open] of contestants(navigator.hardwareConcurrency)) {
       progress(`Starting: ${name}.`, results());
       signal.throwIfAborted();
       try {
@@ -97,7 +91,7 @@ export async function race(
         const { milliseconds, output } = await lane.runner.run(problem, signal);
         signal.throwIfAborted();
         if (round >= 0) lane.times.push(milliseconds);
-        lane.error = widestOf(wanted, output, tokens);
+        lane.error = widestOf(wanted, output);
       }
     }
     return results();
@@ -165,21 +159,16 @@ function plainRow({ tokens, q, k, v }: Problem, row: number): Float64Array {
 
 /** Some rows of each head in double precision to the end, by their place. */
 export async function exactRows(problem: Problem): Promise<ReadonlyMap<number, Float64Array>> {
-  const { tokens } = problem;
   const paced = pacer();
   const rows = new Map<number, Float64Array>();
-  for (let head = 0; head < HEADS; head++) {
-    for (let index = 0; index < Math.min(CHECKED_ROWS, tokens); index++) {
-      const row = head * tokens + Math.floor((index * tokens) / CHECKED_ROWS);
-      rows.set(row, plainRow(problem, row));
-      await paced();
-    }
+  for (let row = 0; row < HEADS * problem.tokens; row += Math.ceil(problem.tokens / CHECKED_ROWS)) {
+    rows.set(row, plainRow(problem, row));
+    await paced();
   }
   return rows;
 }
 
-function widestOf(wanted: ReadonlyMap<number, Float64Array>, output: Float32Array, tokens: number): number {
-  if (output.length !== HEADS * tokens * WIDTH) return Number.NaN;
+function widestOf(wanted: ReadonlyMap<number, Float64Array>, output: Float32Array): number {
   const gaps = Array.from(wanted, ([row, values]) =>
     Math.max(...values.map((value, part) => Math.abs(value - (output[row * WIDTH + part] ?? Number.NaN)))),
   );
@@ -190,28 +179,27 @@ export function medianOf(times: readonly number[]): number | undefined {
   return [...times].sort((a, b) => a - b)[times.length >> 1];
 }
 
-export interface Device {
-  readonly agent: string;
-  readonly cores: number;
-  readonly isolated: boolean;
-  /** undefined: the kernels did not start, or not yet. */
-  readonly capabilities: Capabilities | undefined;
-}
+type Device = ReturnType<typeof deviceOf>;
 
-/** What is there, line by line. `absent`: in the place of what the kernels would tell. */
-export function statusOf(
-  { cores, isolated, capabilities: found }: Device,
-  absent = "kernels did not start",
-): readonly (readonly [name: string, value: string])[] {
+/** `capabilities`: undefined where the kernels did not start, or not yet. */
+export const deviceOf = (capabilities: Capabilities | undefined) => ({
+  agent: navigator.userAgent,
+  cores: navigator.hardwareConcurrency,
+  isolated: crossOriginIsolated,
+  capabilities,
+});
+
+/** What is there, by name. `absent`: in the place of what the kernels would tell. */
+export function statusOf({ cores, isolated, capabilities: found }: Device, absent = "kernels did not start") {
   const yes = (is: boolean | undefined): string => (is === undefined ? absent : is ? "yes" : "no");
-  return [
-    ["Cores", String(cores)],
-    ["Isolated page", yes(isolated)],
-    ["SIMD", yes(found?.simd)],
-    ["Relaxed SIMD", yes(found?.relaxedSimd)],
-    ["Shared memory", yes(found?.sharedMemory)],
-    ["Chosen by itself", found ? `${found.backend}, ${found.variant}, ${found.threads} of ${cores}` : absent],
-  ];
+  return Object.entries({
+    Cores: String(cores),
+    "Isolated page": yes(isolated),
+    SIMD: yes(found?.simd),
+    "Relaxed SIMD": yes(found?.relaxedSimd),
+    "Shared memory": yes(found?.sharedMemory),
+    "Chosen by itself": found ? `${found.backend}, ${found.variant}, ${found.threads} of ${cores}` : absent,
+  });
 }
 
 export const FIGURES = ["ms", "× plain", "GFLOP/s", "error"] as const;
@@ -219,10 +207,12 @@ export const FIGURES = ["ms", "× plain", "GFLOP/s", "error"] as const;
 /** A line of the race; the first of all is the plain one. */
 export function figuresOf({ milliseconds, error }: Result, tokens: number, [plain]: readonly Result[]) {
   if (milliseconds === undefined) return FIGURES.map(() => "…");
+  // The multiplications and additions of both products.
+  const operations = 4 * HEADS * tokens * tokens * WIDTH;
   return [
     milliseconds.toFixed(milliseconds < 10 ? 2 : 0),
     plain?.milliseconds === undefined ? "" : exact(plain.milliseconds / milliseconds, 1),
-    exact(operationsOf(tokens) / milliseconds / 1e6, 1),
+    exact(operations / milliseconds / 1e6, 1),
     magnitude(error ?? Number.NaN),
   ];
 }
@@ -231,19 +221,14 @@ export function reportOf(device: Device, tokens: number, results: readonly Resul
   const line = (name: string, figures: readonly string[]): string =>
     name.padEnd(40) + figures.map((figure) => figure.padStart(10)).join("");
   const sizes = `Attention of ${HEADS} heads, ${tokens} tokens, width ${WIDTH}`;
-  return [
-    "heed on this device",
-    when,
-    device.agent,
-    ...statusOf(device).map(([name, value]) => `${name}: ${value}`),
-    ...(device.capabilities?.reasons ?? []),
-    "",
-    `${sizes}; medians of ${ROUNDS} rounds in turns, awaited from the page.`,
-    "Errors are the largest of some rows against double precision.",
-    line("", FIGURES),
-    ...results.map((result) =>
-      line(result.name, result.note === "" ? figuresOf(result, tokens, results) : [` not here: ${result.note}`]),
-    ),
-    "",
-  ].join("\n");
+  const head = ["heed on this device", when, device.agent, ...statusOf(device).map((status) => status.join(": "))];
+  const lines = results.map((result) =>
+    line(result.name, result.note === "" ? figuresOf(result, tokens, results) : [` not here: ${result.note}`]),
+  );
+  return `${[...head, ...(device.capabilities?.reasons ?? [])].join("\n")}
+
+${sizes}; medians of ${ROUNDS} rounds in turns, awaited from the page.
+Errors are the largest of some rows against double precision.
+${[line("", FIGURES), ...lines].join("\n")}
+`;
 }

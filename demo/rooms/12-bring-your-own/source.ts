@@ -12,12 +12,8 @@ export interface Vectors {
   readonly k: Float32Array<ArrayBuffer>;
 }
 
-export interface Source {
+export interface Source extends Readonly<Record<"layers" | "heads" | "queries" | "keys", number>> {
   readonly name: string;
-  readonly layers: number;
-  readonly heads: number;
-  readonly queries: number;
-  readonly keys: number;
   /** What a head is called, where it has a name of its own. */
   readonly headName?: (layer: number, head: number) => string;
   /** undefined: there are only weights. */
@@ -29,8 +25,6 @@ export interface Source {
   /** What its queries and its keys are called, where they have names. */
   readonly words?: Words;
 }
-
-const BROUGHT = "as they were brought";
 
 /** What arrays can be taken for, and what that is called. */
 export const ROLES = { q: "queries", k: "keys", v: "values", weights: "weights", none: "not used" };
@@ -72,8 +66,7 @@ function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Sour
   if (weights !== undefined) {
     const axes = axesOf(weights);
     assertFinite(weights);
-    const weightsOf = (layer: number, head: number) => part(weights, axes, layer, head);
-    return { ...sizesOf(weights.name, axes, axes.cols), vectors: () => undefined, weights: weightsOf };
+    return { ...sizesOf(weights.name, axes, axes.cols), vectors: () => undefined, weights: axes.part };
   }
   const [only, has, lacks] = q === undefined ? [k, "keys", "queries"] : [q, "queries", "keys"];
   if (only !== undefined) {
@@ -85,7 +78,7 @@ function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Sour
 }
 
 function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): Source {
-  const [queries, keys, values] = [axesOf(q), axesOf(k), v === undefined ? undefined : axesOf(v)];
+  const [queries, keys, values] = [axesOf(q), axesOf(k), v && axesOf(v)];
   for (const array of [q, k]) assertFinite(array);
   assertScores(q, k);
   const both = `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit`;
@@ -98,16 +91,14 @@ function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): S
   const group = queries.heads / keys.heads;
   return {
     ...sizesOf(`${q.name} and ${k.name}`, queries, keys.rows),
-    vectors: (layer, head) => ({
-      width: queries.cols,
-      q: part(q, queries, layer, head),
-      k: part(k, keys, layer, Math.floor(head / group)),
-    }),
+    vectors: (layer, head) => {
+      return { width: queries.cols, q: queries.part(layer, head), k: keys.part(layer, Math.floor(head / group)) };
+    },
   };
 }
 
 function sizesOf(name: string, { layers, heads, rows }: Axes, keys: number) {
-  return { name, layers, heads, queries: rows, keys, origin: BROUGHT };
+  return { name, layers, heads, queries: rows, keys, origin: "as they were brought" };
 }
 
 const LARGEST_SINGLE = (2 - 2 ** -23) * 2 ** 127;
@@ -124,7 +115,7 @@ function assertScores(q: NamedArray, k: NamedArray): void {
 type Axes = ReturnType<typeof axesOf>;
 
 /** [rows, cols], [heads, rows, cols] or [layers, heads, rows, cols]; axes of one are left out where there are more. */
-function axesOf({ name, shape }: NamedArray) {
+function axesOf({ name, shape, data }: NamedArray) {
   const sizes = [...shape];
   while (sizes.length > 4 && sizes.slice(0, -2).includes(1)) sizes.splice(sizes.indexOf(1), 1);
   if (sizes.length < 2 || sizes.length > 4) {
@@ -133,12 +124,11 @@ function axesOf({ name, shape }: NamedArray) {
   }
   const [layers = 1, heads = 1, rows = 0, cols = 0] = [1, 1, ...sizes].slice(-4);
   if (layers * heads * rows * cols === 0) refuse(`“${name}” is ${shown(shape)}: there is nothing in it.`);
-  return { layers, heads, rows, cols };
-}
-
-function part({ data }: NamedArray, { heads, rows, cols }: Axes, layer: number, head: number) {
-  const first = (layer * heads + head) * rows * cols;
-  return data.subarray(first, first + rows * cols);
+  const part = (layer: number, head: number) => {
+    const first = (layer * heads + head) * rows * cols;
+    return data.subarray(first, first + rows * cols);
+  };
+  return { layers, heads, rows, cols, part };
 }
 
 /** What a model computed: of each layer the weights of all heads. */
@@ -154,20 +144,16 @@ export function passSource({ name, layers, heads }: Model, { words, weights }: P
 }
 
 /** Queries and keys of a head by their places; scores are `strength` times the products of these. */
-export interface Recipe {
+export interface Recipe extends Readonly<Record<"q" | "k", (at: number) => readonly number[]>> {
   readonly name: string;
   readonly strength: number;
-  readonly q: (at: number) => readonly number[];
-  readonly k: (at: number) => readonly number[];
 }
 
+/** By layers. */
+export type Recipes = readonly (readonly Recipe[])[];
+
 /** Heads are made when they are first looked at. `width`: of vectors that are padded with zeros; else they are as long as they come. */
-export function madeSource(
-  name: string,
-  layers: readonly (readonly Recipe[])[],
-  count: number,
-  width?: number,
-): Source {
+export function madeSource(name: string, layers: Recipes, count: number, width?: number): Source {
   const made = new Map<Recipe, Vectors>();
   return {
     name,
@@ -195,6 +181,5 @@ function vectorsOf({ strength, q, k }: Recipe, count: number, width: number): Ve
   }
   // Scores will be divided by the root of the width.
   const factor = strength * Math.sqrt(width);
-  for (let index = 0; index < vectors.q.length; index++) vectors.q[index] = (vectors.q[index] ?? 0) * factor;
-  return vectors;
+  return { ...vectors, q: vectors.q.map((part) => part * factor) };
 }

@@ -5,7 +5,7 @@ import { loadSafetensors, loadTokenizer, readSafetensorsHeader } from "heed/laye
 import { whole } from "../../src/ui/numbers.js";
 import { arraysOf, FileTrouble, isRecord, messageOf, type NamedArray, parseJson, refuse, surveyOf } from "./arrays.js";
 import { FAMILIES, familyOfNames, isParameter, listed, type Model, type Piece } from "./model/recognise.js";
-import { type Pass, Runner } from "./model/run.js";
+import { type Pass, run } from "./model/run.js";
 import { readNpy } from "./npy.js";
 
 export type Task =
@@ -15,10 +15,10 @@ export type Task =
 export type OutcomeOf<T extends Task> = T extends { readonly kind: "read" } ? Piece : Pass;
 
 export type Told<Outcome> =
-  | { readonly kind: "said"; readonly text: string }
-  | { readonly kind: "done"; readonly outcome: Outcome }
+  | { readonly said: string }
+  | { readonly outcome: Outcome }
   /** `isFile`: in words for the reader; else what broke. */
-  | { readonly kind: "failed"; readonly message: string; readonly isFile: boolean };
+  | { readonly why: string; readonly isFile: boolean };
 
 /** Of arrays: parameters of a model are counted, not weighed. JSON takes many times its size while it is read. */
 const LARGEST = { array: 2 ** 30, json: 256 * 2 ** 20 };
@@ -83,11 +83,9 @@ function assertSize(file: File, most: number): void {
   refuse(`“${file.name}” is too large: ${has}, and this page takes ${takes}.`);
 }
 
-const runner = new Runner();
-
 async function outcomeOf(task: Task, say: (text: string) => void): Promise<readonly [Piece | Pass, Transferable[]]> {
   if (task.kind === "run") {
-    const pass = await runner.run(task.model, task.asked, say);
+    const pass = await run(task.model, task.asked, say);
     return [pass, pass.weights.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []))];
   }
   const piece = await readFile(task.file);
@@ -100,9 +98,9 @@ async function outcomeOf(task: Task, say: (text: string) => void): Promise<reado
 addEventListener("message", async ({ data: task, ports: [port] }: MessageEvent<Task>) => {
   const tell = (told: Told<Piece | Pass>, transfer: Transferable[] = []): void => port?.postMessage(told, transfer);
   try {
-    const [outcome, transfer] = await outcomeOf(task, (text) => tell({ kind: "said", text }));
-    tell({ kind: "done", outcome }, transfer);
+    const [outcome, transfer] = await outcomeOf(task, (said) => tell({ said }));
+    tell({ outcome }, transfer);
   } catch (error) {
-    tell({ kind: "failed", message: messageOf(error), isFile: error instanceof FileTrouble });
+    tell({ why: messageOf(error), isFile: error instanceof FileTrouble });
   }
 });

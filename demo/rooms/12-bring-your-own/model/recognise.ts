@@ -47,9 +47,7 @@ export function familyOfNames(named: readonly { readonly name: string }[]): Fami
 }
 
 /** What it takes of a file. */
-export function isUsed(family: Family, name: string): boolean {
-  return isParameter(name) && !family.unused.test(name);
-}
+export const isUsed = (family: Family, name: string): boolean => isParameter(name) && !family.unused.test(name);
 
 type NamedShape = Pick<NamedArray, "name" | "shape">;
 
@@ -101,15 +99,10 @@ function withParameters(before: ModelPieces, file: File, tensors: readonly Named
   return { ...pieces, wanted: isNamed ? pieces.wanted : [], parameters };
 }
 
-function tensorsOf({ parameters }: ModelPieces): readonly NamedShape[] {
-  return [...parameters.values()].flatMap(({ tensors }) => tensors);
-}
+const tensorsOf = ({ parameters }: ModelPieces) => [...parameters.values()].flatMap(({ tensors }) => tensors);
 
 /** Of all files of one model the same; empty where it is in one file. */
-function seriesOf(name: string): string {
-  const [, stem = "", count = ""] = SHARD.exec(name) ?? [];
-  return count === "" ? "" : `${stem} ${count}`;
-}
+const seriesOf = (name: string): string => (SHARD.exec(name) ?? []).slice(1).join(" ");
 
 /** Two gigabytes in single precision, and as much again where the kernels compute. */
 const MOST_PARAMETERS = 2 ** 29;
@@ -130,7 +123,11 @@ export function recognise(pieces: ModelPieces) {
   const sizes = config === undefined ? undefined : sizesOf(family, config);
   const used = tensors.filter(({ name }) => isUsed(family, name));
   const numbers = used.reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
-  assertRoom(family, numbers);
+  if (numbers > MOST_PARAMETERS) {
+    const takes = `which would take ${Math.ceil((numbers * 8) / 2 ** 30)} GB of memory here`;
+    const most = `This page takes models of up to ${many(MOST_PARAMETERS)}`;
+    refuse(`This ${family.name} has ${many(numbers)} numbers, ${takes}. ${most}.`);
+  }
   const has = [
     sizes && `${sizes.layers} layers × ${sizes.heads} heads`,
     numbers > 0 && `${many(numbers)} numbers`,
@@ -177,14 +174,6 @@ function sizesOf(family: Family, config: ModelConfig) {
   };
   const { layers, heads, positions } = family.sizes;
   return { layers: read(layers), heads: read(heads), positions: read(positions, 2048), vocabulary: read("vocab_size") };
-}
-
-function assertRoom({ name }: Family, numbers: number): void {
-  if (numbers <= MOST_PARAMETERS) return;
-  const takes = `which would take ${Math.ceil((numbers * 8) / 2 ** 30)} GB of memory here`;
-  refuse(
-    `This ${name} has ${many(numbers)} numbers, ${takes}. This page takes models of up to ${many(MOST_PARAMETERS)}.`,
-  );
 }
 
 /** What is missing, heed says when it loads them; what is more, nobody would miss. */

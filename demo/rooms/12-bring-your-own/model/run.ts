@@ -4,6 +4,7 @@ import { createHeed, type Heed, HeedError } from "heed";
 import { BertModel, GPT2Model, LlamaModel, loadSafetensors, loadTokenizer, type Tokenizer } from "heed/layers";
 import { whole } from "../../../src/ui/numbers.js";
 import { counted, refuse } from "../arrays.js";
+import { strongestOf } from "../rows.js";
 import { FAMILIES, isUsed, type Model } from "./recognise.js";
 import { wordOf, wordsOf } from "./words.js";
 
@@ -12,7 +13,7 @@ const MOST_WEIGHTS = 2 ** 26;
 const PREDICTED = 8;
 
 /** The words; of each layer the weights, [heads, tokens, tokens]; what comes next, nothing of a model that says nothing of it. */
-export type Pass = Awaited<ReturnType<Runner["run"]>>;
+export type Pass = Awaited<ReturnType<typeof run>>;
 
 type Say = (text: string) => void;
 
@@ -31,66 +32,60 @@ class Kept<T> {
   }
 }
 
-/** A model in memory; the last one is kept for the next text. */
-export class Runner {
-  #heed: Promise<Heed> | undefined;
-  readonly #model = new Kept<Loaded>();
-  readonly #tokenizer = new Kept<Tokenizer>();
+/** The last ones are kept for the next text. */
+const [models, tokenizers] = [new Kept<Loaded>(), new Kept<Tokenizer>()];
+let heed: Promise<Heed> | undefined;
 
-  /** `asked`: a text, or without a tokenizer numbers of tokens. Refuses what it cannot run. */
-  async run(model: Model, asked: string, say: Say) {
-    try {
-      return await this.#pass(model, asked, say);
-    } catch (error) {
-      const isMemory = error instanceof RangeError || (error instanceof HeedError && error.code === "memory");
-      if (!isMemory) throw error;
-      return refuse(`There is too little memory here for this model and this text: ${error.message}.`);
-    }
+/** `asked`: a text, or without a tokenizer numbers of tokens. Refuses what it cannot run. */
+export async function run(model: Model, asked: string, say: Say) {
+  try {
+    return await pass(model, asked, say);
+  } catch (error) {
+    const isMemory = error instanceof RangeError || (error instanceof HeedError && error.code === "memory");
+    if (!isMemory) throw error;
+    return refuse(`There is too little memory here for this model and this text: ${error.message}.`);
   }
+}
 
-  async #pass(model: Model, asked: string, say: Say) {
-    const tokenizer = model.tokenizer && (await this.#tokenizerOf(model.tokenizer, say));
-    const { ids, words } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
-    assertFits(model, ids);
-    const key = `${JSON.stringify(model.config)} ${model.files.map(keyOf).join(" ")}`;
-    const loaded = await this.#model.of(key, (before) => this.#load(model, say, before));
-    say(`${counted(ids.length, "token")} through ${counted(model.layers, "layer")} …`);
-    const { attentions = [], logits } =
-      loaded instanceof BertModel
-        ? { ...(await loaded.forward(ids, { attentions: true })), logits: undefined }
-        : await loaded.forward(ids, { attentions: true, last: true });
-    const next = logits === undefined ? [] : strongest(logits.data, PREDICTED);
-    const write = (id: number): string => (tokenizer === undefined ? `#${id}` : wordOf(tokenizer, id));
-    return {
-      words,
-      weights: attentions.map(({ data }) => data),
-      next: next.map(({ id, probability }) => ({ word: write(id), probability })),
-    };
-  }
+async function pass(model: Model, asked: string, say: Say) {
+  const { tokenizer: file, layers } = model;
+  const readTokenizer = (source: File): Promise<Tokenizer> => {
+    say("Reading the tokenizer …");
+    return loadTokenizer(source);
+  };
+  const tokenizer = file && (await tokenizers.of(keyOf(file), () => readTokenizer(file)));
+  const { ids, words } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
+  assertFits(model, ids);
+  const key = `${JSON.stringify(model.config)} ${model.files.map(keyOf).join(" ")}`;
+  const loaded = await models.of(key, (before) => load(model, say, before));
+  say(`${counted(ids.length, "token")} through ${counted(layers, "layer")} …`);
+  const { attentions = [], logits } =
+    loaded instanceof BertModel
+      ? { ...(await loaded.forward(ids, { attentions: true })), logits: undefined }
+      : await loaded.forward(ids, { attentions: true, last: true });
+  const write = (id: number): string => (tokenizer === undefined ? `#${id}` : wordOf(tokenizer, id));
+  const next = logits === undefined ? [] : likeliest(logits.data);
+  return {
+    words,
+    weights: attentions.map(({ data }) => data),
+    next: next.map(({ id, probability }) => ({ word: write(id), probability })),
+  };
+}
 
-  #tokenizerOf(file: File, say: Say): Promise<Tokenizer> {
-    return this.#tokenizer.of(keyOf(file), () => {
-      say("Reading the tokenizer …");
-      return loadTokenizer(file);
+async function load({ family: type, files, config }: Model, say: Say, before: Loaded | undefined): Promise<Loaded> {
+  before?.dispose();
+  const parameters = [];
+  for (const file of files) {
+    const tensors = await loadSafetensors(file, {
+      only: (name) => FAMILIES.some((family) => family.type === type && isUsed(family, name)),
+      onProgress: ({ loaded }) => say(`Reading ${file.name}, ${Math.floor((100 * loaded) / file.size)} % …`),
     });
+    parameters.push(...tensors);
   }
-
-  async #load({ family: type, files, config }: Model, say: Say, before: Loaded | undefined): Promise<Loaded> {
-    before?.dispose();
-    const family = FAMILIES.find((one) => one.type === type);
-    const parameters = [];
-    for (const file of files) {
-      const tensors = await loadSafetensors(file, {
-        only: (name) => family !== undefined && isUsed(family, name),
-        onProgress: ({ loaded }) => say(`Reading ${file.name}, ${Math.floor((100 * loaded) / file.size)} % …`),
-      });
-      parameters.push(...tensors);
-    }
-    say("Preparing the model …");
-    this.#heed ??= createHeed();
-    const Class = type === "bert" ? BertModel : type === "gpt2" ? GPT2Model : LlamaModel;
-    return new Class(config, { engine: await this.#heed }).load(new Map(parameters));
-  }
+  say("Preparing the model …");
+  heed ??= createHeed();
+  const Class = type === "bert" ? BertModel : type === "gpt2" ? GPT2Model : LlamaModel;
+  return new Class(config, { engine: await heed }).load(new Map(parameters));
 }
 
 function tokenized(tokenizer: Tokenizer, text: string) {
@@ -122,19 +117,11 @@ function assertFits({ name, positions, vocabulary, layers, heads }: Model, ids: 
 }
 
 /** The likeliest tokens, by the softmax of the logits. */
-function strongest(
-  logits: Float32Array,
-  count: number,
-): readonly { readonly id: number; readonly probability: number }[] {
+function likeliest(logits: Float32Array) {
   const most = logits.reduce((largest, logit) => Math.max(largest, logit), Number.NEGATIVE_INFINITY);
   const powers = Float64Array.from(logits, (logit) => Math.exp(logit - most));
   const sum = powers.reduce((total, power) => total + power, 0);
-  return Array.from(powers.keys())
-    .sort((a, b) => (powers[b] ?? 0) - (powers[a] ?? 0))
-    .slice(0, count)
-    .map((id) => ({ id, probability: (powers[id] ?? 0) / sum }));
+  return strongestOf(powers, PREDICTED).map((id) => ({ id, probability: (powers[id] ?? 0) / sum }));
 }
 
-function keyOf({ name, size, lastModified }: File): string {
-  return [name, size, lastModified].join();
-}
+const keyOf = ({ name, size, lastModified }: File): string => [name, size, lastModified].join();
