@@ -68,12 +68,9 @@ function patchOf({ data }: ImageData, index: number) {
 }
 
 export function madePicture(): ImageData {
-  const picture = new ImageData(SIDE, SIDE);
-  for (let y = 0; y < SIDE; y++) {
-    for (let x = 0; x < SIDE; x++) {
-      const colour = houseAt(x / PATCH, y / PATCH).map((part) => part * 255);
-      picture.data.set([...colour, 255], (y * SIDE + x) * 4);
-    }
-  }
-  return picture;
+  const pixels = Array.from({ length: SIDE ** 2 }, (_, pixel) => {
+    const colour = houseAt((pixel % SIDE) / PATCH, Math.floor(pixel / SIDE) / PATCH);
+    return [...colour.map((part) => part * 255), 255];
+  });
+  return new ImageData(Uint8ClampedArray.from(pixels.flat()), SIDE);
 }

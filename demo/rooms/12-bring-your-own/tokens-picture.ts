@@ -35,6 +35,8 @@ export function tokensPicture(
   let sum = new Float64Array(0);
   let rolled: Float64Array | undefined;
   let [key, rollKey] = ["", ""];
+  /** From the first key of each point of the line to the one after its last. */
+  let points: readonly (readonly [from: number, to: number])[] = [];
   const choose = (next: (chosen: readonly number[]) => readonly number[]): void =>
     store.change({ chosen: next(store.state.chosen) });
 
@@ -42,7 +44,7 @@ export function tokensPicture(
   const chips = h("div", { class: "chips", role: "group", "aria-label": "Queries that are added up" });
   const chart = new HeedChart();
   chart.choose = (point) => {
-    const [from, to] = keysOf(point, sum.length);
+    const [from, to] = points[point] ?? [0, 0];
     const col = from + (strongestOf(sum.subarray(from, to), 1)[0] ?? 0);
     store.change({ col });
     tell(col);
@@ -73,7 +75,9 @@ export function tokensPicture(
   const draw = (): void => {
     const { source, col } = scene;
     const { keys } = source;
-    const points = Array.from({ length: pointsOf(keys) }, (_, point) => keysOf(point, keys));
+    const count = Math.min(POINTS, keys);
+    const edge = (point: number): number => Math.floor((point * keys) / count);
+    points = Array.from({ length: count }, (_, point) => [edge(point), edge(point + 1)]);
     const seriesOf = (name: string, tone: Series["tone"], weights: Float64Array): Series => {
       const values = points.map(([from, to]) => weights.subarray(from, to).reduce((all, weight) => all + weight, 0));
       return { name, values, tone };
@@ -88,7 +92,7 @@ export function tokensPicture(
         log: false,
         ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => Math.max(1, Math.round(part * keys))),
         nameOf: (point) => {
-          const [from, to] = keysOf(point, keys);
+          const [from, to] = points[point] ?? [0, 0];
           return to - from === 1 ? `key ${to}` : `keys ${whole(from + 1)} to ${whole(to)}, added up`;
         },
       },
@@ -131,14 +135,6 @@ export function tokensPicture(
       draw();
     },
   };
-}
-
-const pointsOf = (keys: number): number => Math.min(POINTS, keys);
-
-/** From the first key of a point to the one after its last. */
-function keysOf(point: number, keys: number): readonly [number, number] {
-  const points = pointsOf(keys);
-  return [Math.floor((point * keys) / points), Math.floor(((point + 1) * keys) / points)];
 }
 
 function sumOf(scene: BringScene): Float64Array<ArrayBuffer> {

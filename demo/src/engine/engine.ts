@@ -23,7 +23,7 @@ export interface Answer extends Readonly<Record<"output" | "weights" | "lse" | "
   readonly gradients?: Readonly<Record<"dq" | "dk" | "dv" | "dbias", ArrayLike<number>>> | undefined;
 }
 
-export type EngineStatus =
+type EngineStatus =
   | { readonly kind: "loading" }
   | { readonly kind: "ready"; readonly capabilities: Capabilities; readonly microseconds: number | null }
   | { readonly kind: "failed"; readonly message: string };

@@ -77,12 +77,8 @@ const BESIDES: Words = {
 
 type Meaning = Readonly<Record<string, number>>;
 
-function readMeaning(...lines: readonly string[]): Meaning {
-  const meaning: Record<string, number> = {};
-  const parts = lines.join(" ").split(" ").filter(Boolean);
-  for (let i = 0; i + 1 < parts.length; i += 2) meaning[parts[i] ?? ""] = Number(parts[i + 1]);
-  return meaning;
-}
+const readMeaning = (line: string): Meaning =>
+  Object.fromEntries(Array.from(line.matchAll(/(\S+) (\S+)/g), ([, name = "", amount]) => [name, Number(amount)]));
 
 function byWord(...groups: readonly Words[]): ReadonlyMap<string, string> {
   const lists = groups.flatMap((words) => Object.entries(words));
@@ -91,7 +87,7 @@ function byWord(...groups: readonly Words[]): ReadonlyMap<string, string> {
 
 const touches = byWord(BESIDES);
 const TABLE = new Map(
-  Array.from(byWord(KINDS, INSTEAD), ([word, line]) => [word, readMeaning(line, touches.get(word) ?? "")]),
+  Array.from(byWord(KINDS, INSTEAD), ([word, line]) => [word, readMeaning(`${line} ${touches.get(word) ?? ""}`)]),
 );
 
 /** Signs are no words. */

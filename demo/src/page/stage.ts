@@ -51,11 +51,7 @@ export function sentenceStage(store: WalkStore, root: HTMLElement) {
 /** The word to begin with when nobody has chosen one: a pronoun, as it has most to ask; -1 where there is no word. */
 export function tellingWord(walk: Walk): number {
   const first = walk.labels.length - walk.askers.length;
-  const rank = (word: string): number => {
-    const meaning = meaningOf(word);
-    if (meaning?.["points"]) return 0;
-    return meaning?.["glue"] ? 2 : 1;
-  };
+  const rank = (word: string): number => (meaningOf(word)?.["points"] ? 0 : meaningOf(word)?.["glue"] ? 2 : 1);
   const ranks = walk.askers.map(rank);
   return ranks.length === 0 ? -1 : first + ranks.indexOf(Math.min(...ranks));
 }
