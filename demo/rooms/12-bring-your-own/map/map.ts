@@ -93,7 +93,7 @@ export function heedMap({ move, inspect, leave }: MapHandlers, first: BringScene
     const [row, col] = [Math.floor(window.top + y * window.span), Math.floor(window.left + x * window.span)];
     if (row < 0 || col < 0 || row >= source.queries || col >= source.keys) return;
     const tile = tileAt(view, row, col);
-    const cell = tile === undefined || tile.block === 1 ? { row, col } : tile.cellAt(tile.dotOf(row, col));
+    const cell = tile?.cellAt(tile.dotOf(row, col)) ?? { row, col };
     inspect(cell.row, cell.col, held);
   };
   /** One pointer that is down drags the map; two that part or close zoom about the one that rests. */
