@@ -21,16 +21,15 @@ export class Helper {
         if ("outcome" in told) settle(told.outcome);
         else fail(told.isFile ? new FileTrouble(told.why) : new Error(told.why));
       };
-      this.#open().postMessage(task, [port2]);
+      this.#worker ??= this.#open();
+      this.#worker.postMessage(task, [port2]);
     });
   }
 
   #open(): Worker {
-    if (this.#worker !== undefined) return this.#worker;
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     // Out of memory, say.
     worker.addEventListener("error", ({ message }) => this.#end(new Error(message || "the worker broke off")));
-    this.#worker = worker;
     return worker;
   }
 

@@ -16,9 +16,6 @@ import type { BringState, BringStore } from "./state.js";
 /** Most heads beside each other where they are sorted. */
 const ACROSS = 8;
 
-/** Where a figure will be. */
-const NOT_YET = "…";
-
 type Glance = Awaited<ReturnType<typeof glanceAt>>;
 
 type HeadTile = ReturnType<typeof tileOf> & { glance?: Glance };
@@ -101,7 +98,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
       // In their places one row is one layer.
       if (head === 0 && !byEntropy) grid.append(h("span", { class: "heads-layer small-label" }, `layer ${layer + 1}`));
       grid.append(tile);
-      const figures = glance === undefined ? [NOT_YET, NOT_YET] : [exact(glance.entropy, 3), manyOf(glance)];
+      const figures = glance === undefined ? ["…", "…"] : [exact(glance.entropy, 3), manyOf(glance)];
       rows.append(line(`${layer + 1} · ${head + 1}${tile.title === "" ? "" : `, ${tile.title}`}`, figures));
     }
     const how = byEntropy
@@ -145,7 +142,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
 
 /** A place for a head, empty as yet. */
 function tileOf(layer: number, head: number, title: string, choose: () => void) {
-  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, NOT_YET)];
+  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, "…")];
   const element = Object.assign(button("", choose, "head-tile small-label"), { title });
   element.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
   return { layer, head, element, canvas, name, said };

@@ -1,19 +1,13 @@
 // What is kept on this device: the theme that was chosen, and the place on a page. Storage may be forbidden: then nothing is kept, and
 // nothing found.
 
-function kept(storage: () => Storage, key: string): string {
+/** `value`: to be kept from now on. */
+function kept(storage: () => Storage, key: string, value?: string): string {
   try {
+    if (value !== undefined) storage().setItem(key, value);
     return storage().getItem(key) ?? "";
   } catch {
     return "";
-  }
-}
-
-function keep(storage: () => Storage, key: string, value: string): void {
-  try {
-    storage().setItem(key, value);
-  } catch {
-    // Nothing to do.
   }
 }
 
@@ -34,7 +28,7 @@ export function startTheme(button: HTMLButtonElement): void {
   };
   button.addEventListener("click", () => {
     chosen = other();
-    keep(local, THEME, chosen);
+    kept(local, THEME, chosen);
     apply();
   });
   system.addEventListener("change", apply);
@@ -46,7 +40,7 @@ export function startTheme(button: HTMLButtonElement): void {
  * reload ends with the event `load`, before a room stands.
  */
 export function placeLeft(): number {
-  addEventListener("pagehide", () => keep(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
+  addEventListener("pagehide", () => kept(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
   const [visit] = performance.getEntriesByType("navigation");
   const comesBack = visit instanceof PerformanceNavigationTiming && visit.type !== "navigate";
   const [place, path] = kept(session, PLACE).split(" ");
