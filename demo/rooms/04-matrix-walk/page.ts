@@ -20,7 +20,7 @@ import { atOnce } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { explain } from "./explain.js";
-import { HEADS, Options } from "./options.js";
+import { HEADS, options } from "./options.js";
 import { PLACES, type Place, placeOf, tellingSpot } from "./places.js";
 import { drawWalk } from "./shapes.js";
 import { MATRICES, type Scene, viewOf } from "./views.js";
@@ -37,7 +37,7 @@ const SECONDS_A_PLACE = 4;
 
 class MatrixWalk {
   #scene: Scene;
-  readonly #options = new Options(store);
+  readonly #options = options(store);
   readonly #numbers = new NamedMatrices(MATRICES, () => store.state.columns);
   readonly #teller = new Teller({
     keeper: () => store,
@@ -91,7 +91,7 @@ class MatrixWalk {
     this.#drawer.open = store.state.all;
     furnish(find("#room", HTMLElement), {
       pictures: [this.#picture.element, h("div", { class: "below-picture" }, this.#drawer, ...BESIDES)],
-      menu: [this.#options.by.element],
+      menu: this.#options.menu,
       readout: this.#teller.element,
       agreement: this.#agreement,
       heedCode: () => heedCode(this.#scene),

@@ -49,15 +49,13 @@ export const MASK_STATE = codecFrom<MaskState>(FIELDS, consistent);
 
 function consistent(state: MaskState): MaskState {
   const { queries, keys, cuts, painted } = state;
-  const square = queries === keys;
-  const inside = cuts.every((cut) => cut > 0 && cut < keys);
   return {
     ...state,
     prefix: Math.min(state.prefix, keys),
     // Documents cut queries and keys alike.
-    cuts: !square ? [] : inside ? cuts : cuts.filter((cut) => cut > 0 && cut < keys),
+    cuts: queries === keys ? cuts.filter((cut) => cut > 0 && cut < keys) : [],
     padding: Math.min(state.padding, queries, keys),
-    painted: painted.every((pair) => pair < queries * keys) ? painted : painted.filter((pair) => pair < queries * keys),
+    painted: painted.filter((pair) => pair < queries * keys),
     tokens: TOKENS.filter((tokens) => tokens <= state.tokens).at(-1) ?? 256,
   };
 }

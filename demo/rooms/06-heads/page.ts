@@ -21,7 +21,7 @@ import { LAYER_STEPS, layersOf, layersText, tellingCell, twoLayers } from "./lay
 import { headTones, ribbons, STEP_NAMES, textOf } from "./ribbons.js";
 import { callsOf, type HeadsScene, readAnswers, sceneOf } from "./scene.js";
 import { HEADS, HEADS_STATE, STEPS } from "./state.js";
-import { LAYER_LINES, LINES, partsOf, viewOf } from "./views.js";
+import { LAYER_LINES, LINES, viewOf } from "./views.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/heads.css";
@@ -41,8 +41,7 @@ class HeadsRoom {
       this.#isAtLayers
         ? tellingCell(this.#layers, Math.round(this.#two.at))
         : { name: "A-0", row: this.#scene.it, col: this.#scene.words.indexOf("animal") },
-    explain: ({ name, row, col }) =>
-      toldAsShown(explain(this.#scene, this.#layers, { ...partsOf(name), row, col }), isTurned()),
+    explain: (cell) => toldAsShown(explain(this.#scene, this.#layers, cell), isTurned()),
     light: (lights) => this.#matrices.light(lights),
     retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
   });
@@ -62,8 +61,8 @@ class HeadsRoom {
   /** The second picture is beside the arithmetic. */
   #isAtLayers = false;
   readonly #legend = h("p", { class: "small-label" });
-  readonly #numbers = this.#drawer(LINES);
-  readonly #layerNumbers = this.#drawer(LAYER_LINES);
+  /** Below each picture, with the names of its matrices. */
+  readonly #drawers = new Map<HTMLDetailsElement, readonly string[]>();
   readonly #heads = choice("Heads h", HEADS, (heads) => store.change({ heads }, "new"));
   readonly #reason = choice("It was too", ENDINGS, (reason) => store.change({ reason }, "new"));
   readonly #by = byChoice("word", (by) => store.change({ by }));
@@ -72,7 +71,7 @@ class HeadsRoom {
     title: "One head averages, two split",
     body: [this.#ribbons.element, this.#legend],
     controls: [this.#heads.element],
-    numbers: this.#numbers,
+    numbers: this.#drawer(LINES),
     data: () => this.#data(),
   });
   readonly #layersPicture = picture({
@@ -83,17 +82,16 @@ class HeadsRoom {
       legend({ key: "weights of layer 1", value: "added to “it”", query: "query and weights of layer 2" }),
     ],
     controls: [this.#reason.element],
-    numbers: this.#layerNumbers,
+    numbers: this.#drawer(LAYER_LINES),
     data: () => ({ words: this.#layers.words, layers: [this.#layers.first.row, this.#layers.second.row] }),
   });
-  readonly #counts: ReturnType<typeof countsPicture>;
+  readonly #counts = countsPicture(store);
   readonly #agreement = agreementLine();
 
   constructor(scene: HeadsScene) {
     this.#scene = scene;
     this.#asker = scene.it;
     this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
-    this.#counts = countsPicture(store);
     new IntersectionObserver(
       ([seen]) => {
         const isAtLayers = seen?.isIntersecting === true;
@@ -150,7 +148,6 @@ class HeadsRoom {
     return layersOf(store.state.reason);
   }
 
-  /** Matrices are drawn only where somebody looks. */
   #drawer(lines: readonly (readonly string[])[]): HTMLDetailsElement {
     const made = drawer("Numbers", ...lines.map((line) => this.#matrices.line(...line)));
     made.classList.add("numbers");
@@ -158,17 +155,15 @@ class HeadsRoom {
       this.#showNumbers();
       this.#teller.tell();
     });
+    this.#drawers.set(made, lines.flat());
     return made;
   }
 
+  /** Matrices are drawn only where somebody looks. */
   #showNumbers(): void {
     const layers = this.#layers;
-    for (const [{ open }, lines] of [
-      [this.#numbers, LINES],
-      [this.#layerNumbers, LAYER_LINES],
-    ] as const) {
-      if (open) this.#matrices.show((name) => viewOf(name, this.#scene, layers), lines.flat());
-    }
+    for (const [{ open }, names] of this.#drawers)
+      if (open) this.#matrices.show((name) => viewOf(name, this.#scene, layers), names);
   }
 
   #go(at: number): void {
@@ -189,8 +184,7 @@ class HeadsRoom {
   }
 
   #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
-    if (partsOf(name).kind !== "Wo") return;
-    store.change({ mix: withBlock(store.state.mix, row, col, values) });
+    if (name === "Wo-0") store.change({ mix: withBlock(store.state.mix, row, col, values) });
   }
 
   /** Of all steps, whichever is shown. */

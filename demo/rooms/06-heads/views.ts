@@ -15,13 +15,6 @@ const KINDS = ["X", ...OF_HEADS, "Wo", "Y", ...OF_LAYERS] as const;
 export type LayerKind = (typeof OF_LAYERS)[number];
 type Kind = (typeof KINDS)[number];
 
-export interface Spot {
-  readonly kind: Kind;
-  readonly head: number;
-  readonly row: number;
-  readonly col: number;
-}
-
 /** What the numbers are of where the picture stands. */
 const SHOWN: Readonly<Record<Step, readonly Kind[]>> = {
   project: ["X", "Wq", "Wk", "Wv", "V"],
@@ -43,7 +36,7 @@ export const LAYER_LINES: readonly (readonly string[])[] = ["1", "2"].map((layer
 
 export const isOfLayers = (kind: Kind): kind is LayerKind => OF_LAYERS.some((one) => one === kind);
 
-export function partsOf(name: string): Pick<Spot, "kind" | "head"> {
+export function partsOf(name: string): { readonly kind: Kind; readonly head: number } {
   const [said, head] = name.split("-");
   return { kind: KINDS.find((known) => known === said) ?? "X", head: Number(head) };
 }
