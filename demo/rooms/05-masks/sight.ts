@@ -59,7 +59,7 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
     const ofKey = (_: unknown, key: number): Shape[] => {
       const [y, part, lost] = [keyY(key), weight(chosen, key), gone(chosen, key)];
       const look = lost === 1 ? "word gone" : "word";
-      const bar = { class: "sight-bar", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
+      const bar = { class: "tone-share", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
       return [
         text(`k${key}`, "index", end, y + 4, `k${key + 1}`),
         text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), { opacity: 1 - 0.4 * lost }),
