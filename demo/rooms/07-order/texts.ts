@@ -40,4 +40,4 @@ export const TABLE_TEXT =
   "Three trials: the first two words swapped, the sentence reversed, all of it moved by 7. The figure is the largest change of any word’s output; rounding gives about 10⁻¹⁶. ALiBi ignores direction, so a mirror image escapes it.";
 
 export const VECTORS_TEXT =
-  "Each word has a row of outputs, where it stands now. D is the change against the order as written, rounding shown as 0. X has six properties set by hand (“glue”: a small word that joins others) and two hashes of the letters; V is X.";
+  "Outputs have one row for each word, where it stands now. D is the change against the order as written, rounding left out. X has six properties set by hand (“glue”: small words that join others) and two hashes of the letters; V is X.";
