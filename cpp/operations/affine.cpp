@@ -46,12 +46,13 @@ void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
   kernels::pointwise(kernel_task);
 }
 
-/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy.
-Index choose_columns(Index outputs, Index row_cuts, int workers) {
+/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy. A row reads
+/// kStreams panels at once.
+Index choose_columns(Index outputs, Index rows, int workers) {
   const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
   const Index panels = divide_up(outputs, kernels::kPanel);
-  const Index cuts = std::clamp<Index>(divide_up(wanted, row_cuts), 1, panels);
-  return divide_up(panels, cuts) * kernels::kPanel;
+  const Index cuts = std::clamp<Index>(divide_up(wanted, divide_up(rows, kRowsPerTask)), 1, panels);
+  return round_up(divide_up(panels, cuts), rows == 1 ? Index{kernels::kStreams} : Index{1}) * kernels::kPanel;
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
       static_cast<double>(input.count) * static_cast<double>(input.length) * static_cast<double>(output.length);
   const int workers = choose_workers(executor, multiplications);
   const Index row_cuts = divide_up(input.count, kRowsPerTask);
-  const Index columns_per_task = choose_columns(output.length, row_cuts, workers);
+  const Index columns_per_task = choose_columns(output.length, input.count, workers);
   const Index per_worker = std::min(input.count, kRowsPerTask) * kernels::kPanel;
   const Scratch scratch(output.length % kernels::kPanel == 0 ? 0 : per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "linear: scratch memory must fit, could not get it"};

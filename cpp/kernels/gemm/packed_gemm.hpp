@@ -8,28 +8,27 @@
 
 namespace heed::kernels {
 
-/// GEMV: one row times kPanels panels. It is memory-bound, and a core reads several panels at once faster than one
+/// GEMV: one row times kStreams panels. It is memory-bound, and a core reads several panels at once faster than one
 /// after the other. Each sum is added up as multiply_nt() does, so a row alone has the bits that it has among others.
-template <int kPanels>
-[[gnu::noinline]] void multiply_row(const float* row, const float* panels, int depth, float* const* sums) {
+[[gnu::noinline]] inline void multiply_row(const float* row, const float* panels, int depth, float* sums) {
   const std::ptrdiff_t stride = std::ptrdiff_t{depth} * kPanel;
   for (int first = 0; first < depth; first += kDepthBlock) {
     const int end = depth - first < kDepthBlock ? depth : first + kDepthBlock;
-    RegisterTile<kPanels> tile;
-    clear_tile<kPanels>(tile);
+    RegisterTile<kStreams> tile;
+    clear_tile<kStreams>(tile);
     for (int k = first; k < end; ++k) {
       const Batch number = Batch::broadcast(row[k]);
       const float* const line = panels + std::ptrdiff_t{k} * kPanel;
-      for (int p = 0; p < kPanels; ++p) {
+      for (int p = 0; p < kStreams; ++p) {
         for (int vector = 0; vector < kPanelVectors; ++vector) {
           const Batch weights = Batch::load_aligned(line + p * stride + vector * kLanes);
           tile[p][vector] = multiply_add(number, weights, tile[p][vector]);
         }
       }
     }
-    for (int p = 0; p < kPanels; ++p) {
+    for (int p = 0; p < kStreams; ++p) {
       for (int vector = 0; vector < kPanelVectors; ++vector) {
-        float* const sum = sums[p] + vector * kLanes;
+        float* const sum = sums + p * kPanel + vector * kLanes;
         if (first > 0) tile[p][vector] += Batch::load_unaligned(sum);
         tile[p][vector].store_unaligned(sum);
       }
@@ -42,29 +41,19 @@ void packed_gemm(const GemmTask& task) {
   const int panels = (task.columns + kPanel - 1) / kPanel;
   const std::ptrdiff_t panel_floats = std::ptrdiff_t{task.depth} * kPanel;
   const auto sums_of = [&](int panel) { return panel < whole ? task.sums + panel * kPanel : task.last_panel; };
-  if (task.row_count == 1) {
-    int panel = 0;
-    const auto multiply_in = [&]<int kPanels>() {
-      for (; panel + kPanels <= panels; panel += kPanels) {
-        float* sums[kPanels];
-        for (int p = 0; p < kPanels; ++p) sums[p] = sums_of(panel + p);
-        multiply_row<kPanels>(task.rows, task.panels + panel * panel_floats, task.depth, sums);
-      }
-    };
-    multiply_in.template operator()<kMR>();
-    multiply_in.template operator()<3>();
-    multiply_in.template operator()<1>();
-  } else {
-    for (int first = 0; first < task.depth; first += kDepthBlock) {
-      const int depth = task.depth - first < kDepthBlock ? task.depth - first : kDepthBlock;
-      for (int panel = 0; panel < panels; ++panel) {
-        const float* const weights = task.panels + panel * panel_floats + std::ptrdiff_t{first} * kPanel;
-        const std::ptrdiff_t stride = panel < whole ? task.sum_stride : kPanel;
-        for_each_tile(task.row_count, [&]<int kRows>(int row) {
-          multiply_nt<kRows>({weights, depth, {task.rows + row * task.row_stride + first, task.row_stride}},
-                             {sums_of(panel) + row * stride, stride, first > 0});
-        });
-      }
+  int begin = 0;
+  for (; task.row_count == 1 && begin + kStreams <= whole; begin += kStreams) {
+    multiply_row(task.rows, task.panels + begin * panel_floats, task.depth, sums_of(begin));
+  }
+  for (int first = 0; first < task.depth; first += kDepthBlock) {
+    const int depth = task.depth - first < kDepthBlock ? task.depth - first : kDepthBlock;
+    for (int panel = begin; panel < panels; ++panel) {
+      const float* const weights = task.panels + panel * panel_floats + std::ptrdiff_t{first} * kPanel;
+      const std::ptrdiff_t stride = panel < whole ? task.sum_stride : kPanel;
+      for_each_tile(task.row_count, [&]<int kRows>(int row) {
+        multiply_nt<kRows>({weights, depth, {task.rows + row * task.row_stride + first, task.row_stride}},
+                           {sums_of(panel) + row * stride, stride, first > 0});
+      });
     }
   }
   const auto left = static_cast<std::size_t>(task.columns - whole * kPanel) * sizeof(float);
