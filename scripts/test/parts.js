@@ -17,8 +17,8 @@ const PARTS = {
   bench: { short: {}, rest: { bench: ["native-release", "wasm-relaxed", "scripts"] } },
   unit: { short: { vitest: ["unit", "conformance"] }, rest: {} },
   browser: {
-    short: { vitest: ["chromium-isolated", "chromium-webgpu"] },
-    rest: { vitest: ["chromium-plain", "firefox-*", "webkit-*", "adapters"] },
+    short: { vitest: ["chromium-isolated"] },
+    rest: { vitest: ["chromium-webgpu", "chromium-plain", "firefox-*", "webkit-*", "adapters"] },
   },
   demo: { short: { vitest: ["demo"] }, rest: { vitest: ["demo-rooms"] } },
   package: { short: { vitest: ["package"] }, rest: { vitest: ["package-matrix"] } },
