@@ -93,14 +93,9 @@ export class HeedChart extends HTMLElement {
     const view = this.#view;
     if (view === undefined) return;
     const last = view.x.values.length - 1;
-    const goal = goalOf(event, {
-      ArrowRight: view.cursor + 1,
-      ArrowUp: view.cursor + 1,
-      ArrowLeft: view.cursor - 1,
-      ArrowDown: view.cursor - 1,
-      Home: 0,
-      End: last,
-    });
+    const [next, before] = [view.cursor + 1, view.cursor - 1];
+    const ways = { ArrowRight: next, ArrowUp: next, ArrowLeft: before, ArrowDown: before, Home: 0, End: last };
+    const goal = goalOf(event, ways);
     if (goal !== undefined) this.choose(Math.min(last, Math.max(0, goal)));
   }
 
@@ -117,18 +112,12 @@ export class HeedChart extends HTMLElement {
     const view = this.#view;
     if (view === undefined) return;
     const place = view.x.nameOf?.(view.cursor);
-    this.#keys.replaceChildren(
-      ...(place === undefined ? [] : [h("li", { class: "chart-place" }, `${place}:`)]),
-      ...view.series.map(({ name, tone, dashed, values }) =>
-        h(
-          "li",
-          { class: `tone-${tone}` },
-          h("i", { class: dashed === true ? "dashed" : undefined }),
-          `${name} `,
-          h("b", {}, exact(values[view.cursor] ?? Number.NaN, view.y.decimals ?? 2)),
-        ),
-      ),
-    );
+    const keys = view.series.map(({ name, tone, dashed, values }) => {
+      const line = h("i", { class: dashed === true ? "dashed" : undefined });
+      const value = exact(values[view.cursor] ?? Number.NaN, view.y.decimals ?? 2);
+      return h("li", { class: `tone-${tone}` }, line, `${name} `, h("b", {}, value));
+    });
+    this.#keys.replaceChildren(...(place === undefined ? [] : [h("li", {}, `${place}:`)]), ...keys);
     // Below it nothing may move when its width is known.
     if (this.#width === 0) return;
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
@@ -144,55 +133,38 @@ export class HeedChart extends HTMLElement {
     const ticks = all.filter((_, index) => index % everyOther === 0);
     const even = evenSteps(view.y.most).filter((value) => value >= (view.y.least ?? 0));
     const rises = view.y.log === true ? powers(view.y.least ?? 1, view.y.most) : even;
+    const right = this.#width - RIGHT;
+    const text = (said: string, x: number, y: number, anchor: string): SVGElement =>
+      svg("text", { class: "chart-text", x, y, "text-anchor": anchor }, said);
     return [
       ...rises.flatMap((value) => {
         const y = this.#y(view, value);
-        const line = svg("line", { class: "chart-rule", x1: LEFT, x2: this.#width - RIGHT, y1: y, y2: y });
-        return [
-          line,
-          svg("text", { class: "chart-tick", x: LEFT - 7, y: y + 4, "text-anchor": "end" }, exact(value, 3)),
-        ];
+        const line = svg("line", { class: "chart-rule", x1: LEFT, x2: right, y1: y, y2: y });
+        return [line, text(exact(value, 3), LEFT - 7, y + 4, "end")];
       }),
-      ...ticks.map((value) =>
-        svg(
-          "text",
-          { class: "chart-tick", x: this.#x(view, value), y: bottom + 17, "text-anchor": "middle" },
-          exact(value, 2),
-        ),
-      ),
-      svg("text", { class: "chart-name", x: this.#width - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, view.x.name),
-      svg("text", { class: "chart-name", x: 2, y: 12 }, view.y.name),
+      ...ticks.map((value) => text(exact(value, 2), this.#x(view, value), bottom + 17, "middle")),
+      text(view.x.name, right, HEIGHT - 4, "end"),
+      text(view.y.name, 2, 12, "start"),
     ];
   }
 
   /** The more one counts, the larger and fuller it is. */
   #dots(view: ChartView): SVGElement[] {
-    return (view.dots ?? []).map(({ name, x, y, weight }) =>
-      svg(
-        "circle",
-        {
-          class: "chart-point",
-          cx: this.#x(view, x),
-          cy: this.#y(view, y),
-          r: 3.5 + 7 * Math.sqrt(weight),
-          "fill-opacity": 0.25 + 0.6 * weight,
-        },
-        svg("title", {}, name),
-      ),
-    );
+    return (view.dots ?? []).map(({ name, x, y, weight }) => {
+      const look = { class: "chart-point", r: 3.5 + 7 * Math.sqrt(weight), "fill-opacity": 0.25 + 0.6 * weight };
+      return svg("circle", { ...look, cx: this.#x(view, x), cy: this.#y(view, y) }, svg("title", {}, name));
+    });
   }
 
   #lines(view: ChartView): SVGElement[] {
-    return view.series.flatMap(({ values, tone, dashed }) => {
-      const points = values.map(
-        (value, index) => `${this.#x(view, view.x.values[index] ?? 0)},${this.#y(view, value)}`,
-      );
-      const line = svg("polyline", {
-        class: `chart-line tone-${tone}${dashed === true ? " dashed" : ""}`,
-        points: points.join(" "),
-      });
-      const [cx, cy] = points[view.cursor]?.split(",") ?? [];
-      return dashed === true ? [line] : [line, svg("circle", { class: `chart-dot tone-${tone}`, r: 4, cx, cy })];
+    return view.series.flatMap(({ values, tone, dashed = false }) => {
+      const xs = values.map((_, index) => this.#x(view, view.x.values[index] ?? 0));
+      const points = values.map((value, index) => `${xs[index]},${this.#y(view, value)}`).join(" ");
+      const line = svg("polyline", { class: `chart-line tone-${tone}${dashed ? " dashed" : ""}`, points });
+      const now = values[view.cursor];
+      if (dashed || now === undefined) return [line];
+      const place = { cx: xs[view.cursor], cy: this.#y(view, now) };
+      return [line, svg("circle", { class: `chart-dot tone-${tone}`, r: 4, ...place })];
     });
   }
 
