@@ -22,31 +22,23 @@ type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<
 let groups = 0;
 
 export function choice<T extends string>(legend: string, offered: Offered<T>, chosen: (value: T) => void): Choice<T> {
-  const options = listed(offered);
   const name = `choice-${++groups}`;
-  const inputs = options.map(({ value }) => {
-    const input = h("input", { type: "radio", name, value });
+  const all = listed(offered).map(({ value, text, about }) => {
+    const [input, span] = [h("input", { type: "radio", name, value }), h("span", {}, text)];
     input.addEventListener("change", () => chosen(value));
-    return input;
+    return { input, span, label: h("label", { title: about }, input, span) };
   });
-  const texts = options.map(({ text }) => h("span", {}, text));
-  const labels = options.map(({ about }, index) => {
-    const [input, text] = [inputs[index], texts[index]];
-    return h("label", { title: about }, ...(input && text ? [input, text] : []));
-  });
-  const element = h("fieldset", { class: "choice" }, h("legend", {}, legend), h("div", {}, ...labels));
+  const labels = h("div", {}, ...all.map(({ label }) => label));
   return {
-    element,
+    element: h("fieldset", { class: "choice" }, h("legend", {}, legend), labels),
     show: (value) => {
-      for (const input of inputs) input.checked = input.value === value;
+      for (const { input } of all) input.checked = input.value === value;
     },
     enable: (value, enabled) => {
-      for (const input of inputs) if (input.value === value) input.disabled = !enabled;
+      for (const { input } of all) if (input.value === value) input.disabled = !enabled;
     },
     label: (value, text) => {
-      const index = options.findIndex((option) => option.value === value);
-      const span = texts[index];
-      if (span !== undefined) span.textContent = text;
+      for (const { input, span } of all) if (input.value === value) span.textContent = text;
     },
   };
 }

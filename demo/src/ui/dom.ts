@@ -9,10 +9,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  setAttributes(element, attributes);
-  element.append(...children);
-  return element;
+  return filled(document.createElement(tag), attributes, children);
 }
 
 export function button(text: string, press: () => void, look = "button"): HTMLButtonElement {
@@ -26,7 +23,10 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly (Node | string)[]
 ): SVGElementTagNameMap[K] {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function filled<E extends Element>(element: E, attributes: Attributes, children: readonly (Node | string)[]): E {
   setAttributes(element, attributes);
   element.append(...children);
   return element;

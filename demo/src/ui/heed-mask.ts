@@ -52,19 +52,15 @@ export class HeedMask extends HTMLElement {
     this.#table.setAttribute("aria-label", view.label);
     const isNew = before?.rows !== view.rows || before.cols !== view.cols || before.rowName(0) !== view.rowName(0);
     if (isNew) this.#rebuild(view);
-    this.#cells.forEach((line, row) => {
-      line.forEach((cell, col) => {
-        paint(cell, view, row, col);
-      });
-    });
+    this.#each((cell, row, col) => paint(cell, view, row, col));
   }
 
   light(row: number, col: number): void {
-    this.#cells.forEach((line, r) => {
-      line.forEach((cell, c) => {
-        cell.classList.toggle("lit", r === row && c === col);
-      });
-    });
+    this.#each((cell, r, c) => cell.classList.toggle("lit", r === row && c === col));
+  }
+
+  #each(change: (cell: HTMLTableCellElement, row: number, col: number) => void): void {
+    for (const [row, line] of this.#cells.entries()) for (const [col, cell] of line.entries()) change(cell, row, col);
   }
 
   #rebuild(view: MaskView): void {
@@ -77,13 +73,18 @@ export class HeedMask extends HTMLElement {
     const body = this.#cells.map((line, row) => h("tr", {}, h("th", { scope: "row" }, view.rowName(row)), ...line));
     this.#table.replaceChildren(h("thead", {}, head), h("tbody", {}, ...body));
     this.#at = [Math.min(this.#at[0], view.rows - 1), Math.min(this.#at[1], view.cols - 1)];
-    const home = this.#cell(...this.#at);
-    if (home !== undefined) home.tabIndex = 0;
-    if (hadFocus) home?.focus();
+    this.#reach(0);
+    if (hadFocus) this.#cell(...this.#at)?.focus();
   }
 
   #cell(row: number, col: number): HTMLTableCellElement | undefined {
     return this.#cells[row]?.[col];
+  }
+
+  /** Tab comes to the cell where the keyboard stands. */
+  #reach(tabIndex: 0 | -1): void {
+    const cell = this.#cell(...this.#at);
+    if (cell !== undefined) cell.tabIndex = tabIndex;
   }
 
   #begin(event: PointerEvent): void {
@@ -117,11 +118,9 @@ export class HeedMask extends HTMLElement {
   #focused(event: Event): void {
     const place = placeOf(event.target);
     if (place === undefined) return;
-    const old = this.#cell(...this.#at);
-    if (old !== undefined) old.tabIndex = -1;
+    this.#reach(-1);
     this.#at = place;
-    const now = this.#cell(...place);
-    if (now !== undefined) now.tabIndex = 0;
+    this.#reach(0);
     this.handlers?.inspect(...place, true);
   }
 

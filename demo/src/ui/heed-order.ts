@@ -3,7 +3,6 @@
 
 import { Board, during, mix, type View } from "./board.js";
 import { calm, goalOf, h } from "./dom.js";
-import { lanesOf } from "./lanes.js";
 
 /** The left upper corner and the width of a word, in pixels of the board. */
 export interface Spot {
@@ -19,8 +18,6 @@ type Places = readonly number[];
 
 interface Sizes {
   readonly gap: number;
-  /** Of letters, in pixels. */
-  readonly font: number;
   /** By word. */
   readonly widths: readonly number[];
   readonly start: number;
@@ -61,7 +58,9 @@ const GLIDE = { duration: 300, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
 /** Pixels: less is a click. */
 const DRAG_FROM = 6;
 const NOTHING: View = { height: 0, shapes: [], said: "" };
+/** Of the lanes; there is no room for a third one above the line, so that such a word is not seen on its way. */
 const LEVELS = { line: 0, above: 1, below: 2, unseen: 1 } as const;
+type Lane = keyof typeof LEVELS;
 
 export class HeedOrder extends HTMLElement {
   handlers: OrderHandlers | undefined;
@@ -81,9 +80,7 @@ export class HeedOrder extends HTMLElement {
     moved: (at) => this.#moved(at),
     picked: (name) => this.handlers?.pick(name),
   });
-  #drag:
-    | { readonly word: number; readonly x: number; readonly y: number; readonly grip: DOMPoint; at?: DOMPoint }
-    | undefined;
+  #drag: { readonly word: number; readonly from: DOMPoint; readonly grip: DOMPoint; at?: DOMPoint } | undefined;
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
@@ -165,9 +162,8 @@ export class HeedOrder extends HTMLElement {
     );
     this.#list.replaceChildren(...this.#items);
     this.#setFont(LARGEST);
-    this.#natural = this.#items.map(
-      (item) => 1 + Math.ceil(item.firstElementChild?.getBoundingClientRect().width ?? 0),
-    );
+    const widthOf = (item: Element): number => item.firstElementChild?.getBoundingClientRect().width ?? 0;
+    this.#natural = this.#items.map((item) => 1 + Math.ceil(widthOf(item)));
   }
 
   #setFont(size: number): void {
@@ -200,15 +196,12 @@ export class HeedOrder extends HTMLElement {
     }
     const sizes = this.#sizes(width);
     const spotsAt = (place: number): readonly Spot[] => this.#spots(place, sizes, width);
-    const spots =
-      this.#drag?.at === undefined ? spotsAt(at) : this.#dragged(this.#drag.word, this.#drag.at, sizes, width);
+    const { word: held = -1, at: pointer } = this.#drag ?? {};
+    const spots = pointer === undefined ? spotsAt(at) : this.#dragged(held, pointer, sizes, width);
     const view = this.#view.draw({ from: this.#from, to: this.#to, at, width, spots, spotsAt });
-    this.#setFont(sizes.font);
     this.#items.forEach((item, word) => {
       const { x = 0, y = 0, width: wide = 0, opacity = 1 } = spots[word] ?? {};
-      item.style.transform = `translate(${x}px, ${y}px)`;
-      item.style.width = `${wide}px`;
-      item.style.opacity = String(opacity);
+      Object.assign(item.style, { transform: `translate(${x}px, ${y}px)`, width: `${wide}px`, opacity });
       const figure = item.lastElementChild;
       if (figure !== null) figure.textContent = view.figures[word] ?? "";
     });
@@ -226,7 +219,8 @@ export class HeedOrder extends HTMLElement {
     const cut = Math.min(1, (width - gaps * gap) / sum(wanted));
     const widths = wanted.map((one) => one * cut);
     const start = (width - gaps * gap - sum(widths)) / 2;
-    return { gap, font, widths, start };
+    this.#setFont(font);
+    return { gap, widths, start };
   }
 
   /** The left edge of each word, by word, as they stand in this order. */
@@ -286,15 +280,15 @@ export class HeedOrder extends HTMLElement {
     const word = this.#wordOf(event.target);
     if (word < 0 || event.button !== 0) return;
     const { left = 0, top = 0 } = this.#items[word]?.getBoundingClientRect() ?? {};
-    const [x, y] = [event.clientX, event.clientY];
-    this.#drag = { word, x, y, grip: new DOMPoint(x - left, y - top) };
+    const from = new DOMPoint(event.clientX, event.clientY);
+    this.#drag = { word, from, grip: new DOMPoint(from.x - left, from.y - top) };
   }
 
   #dragTo(event: PointerEvent): void {
     const drag = this.#drag;
     if (drag === undefined) return;
     if (drag.at === undefined) {
-      if (Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < DRAG_FROM) return;
+      if (Math.hypot(event.clientX - drag.from.x, event.clientY - drag.from.y) < DRAG_FROM) return;
       [this.#from, this.#to] = [this.#now, this.#now];
     }
     const { left, top } = this.#list.getBoundingClientRect();
@@ -321,14 +315,37 @@ export class HeedOrder extends HTMLElement {
     const way = word < 0 ? undefined : goalOf(event, { ArrowRight: 1, ArrowLeft: -1 });
     if (way === undefined) return;
     const by = this.#onward(way);
-    if (event.shiftKey) {
-      this.#move(word, by);
-      return;
-    }
     const { places } = this.#view;
-    const next = places[places.indexOf(word) + by];
-    if (next !== undefined) this.#items[next]?.querySelector("button")?.focus();
+    const next = this.#items[places[places.indexOf(word) + by] ?? -1];
+    if (event.shiftKey) this.#move(word, by);
+    else next?.querySelector("button")?.focus();
   }
+}
+
+/** The lane of each word. The longest sequence of words that keep their order stays in the line; of two others that cross, one goes above and one below. */
+function lanesOf(before: readonly number[], after: readonly number[]): ReadonlyMap<number, Lane> {
+  const places = new Map(before.map((word, place) => [word, place]));
+  const from = after.map((word) => places.get(word) ?? 0);
+  const lanes = new Map<number, Lane>(longestRun(from).map((to) => [after[to] ?? 0, "line"]));
+  after.forEach((word, to) => {
+    if (lanes.has(word)) return;
+    const crossed = after.filter((_, other) => to < other !== (from[to] ?? 0) < (from[other] ?? 0));
+    const taken = crossed.map((other) => lanes.get(other));
+    lanes.set(word, (["above", "below"] as const).find((lane) => !taken.includes(lane)) ?? "unseen");
+  });
+  return lanes;
+}
+
+/** The indices of the longest ascending subsequence. */
+function longestRun(numbers: readonly number[]): readonly number[] {
+  const runs: (readonly number[])[] = [];
+  numbers.forEach((number, place) => {
+    const longest = runs
+      .filter((run) => (numbers[run.at(-1) ?? 0] ?? 0) < number)
+      .reduce((best: readonly number[], run) => (run.length > best.length ? run : best), []);
+    runs.push([...longest, place]);
+  });
+  return runs.reduce((best, run) => (run.length > best.length ? run : best), []);
 }
 
 const same = (a: Places, b: Places): boolean => a.join() === b.join();

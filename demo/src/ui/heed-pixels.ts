@@ -53,15 +53,12 @@ export class HeedPixels extends HTMLElement {
     this.#about.textContent = view.about;
     const side = view.lit?.width ?? size;
     Object.assign(this.#canvas, { width: side, height: side });
-    const colours = view.lit === undefined ? coloursOf(view) : litOf(view, view.lit);
-    this.#canvas.getContext("2d")?.putImageData(new ImageData(colours, side, side), 0, 0);
+    this.#canvas.getContext("2d")?.putImageData(new ImageData(coloursOf(view, side), side, side), 0, 0);
     const [row, col] = [Math.floor(cursor / size), cursor % size];
     const [left, top, edge] = [col, row, 1].map((pixels) => `${(100 * pixels) / size}%`);
     Object.assign(this.#mark.style, { insetInlineStart: left, top, width: edge, height: edge });
-    this.#stage.setAttribute(
-      "aria-label",
-      `${view.title}, ${size} by ${size} pixels; row ${row + 1}, column ${col + 1}: ${figuresAt(view, cursor).join(", ")}`,
-    );
+    const here = `row ${row + 1}, column ${col + 1}: ${figuresAt(view, cursor).join(", ")}`;
+    this.#stage.ariaLabel = `${view.title}, ${size} by ${size} pixels; ${here}`;
     this.#tabulate();
   }
 
@@ -112,28 +109,17 @@ function figuresAt({ data, channels }: PixelsView, pixel: number): readonly stri
   return Array.from({ length: channels }, (_, channel) => exact(data[pixel * channels + channel] ?? Number.NaN, 3));
 }
 
-function coloursOf({ data, channels, size, range }: PixelsView): Uint8ClampedArray<ArrayBuffer> {
-  const [black, white] = range;
-  const colours = new Uint8ClampedArray(size * size * 4).fill(255);
-  for (let pixel = 0; pixel < size * size; pixel++) {
-    for (let part = 0; part < 3; part++) {
-      const number = data[pixel * channels + (part % channels)] ?? 0;
-      colours[pixel * 4 + part] = (255 * (number - black)) / (white - black);
-    }
-  }
-  return colours;
-}
-
-function litOf({ data, size, range }: PixelsView, { data: picture, width }: ImageData): Uint8ClampedArray<ArrayBuffer> {
-  const [dark, bright] = range;
-  const colours = new Uint8ClampedArray(picture);
-  for (let y = 0; y < width; y++) {
-    for (let x = 0; x < width; x++) {
-      const number = data[Math.floor((y * size) / width) * size + Math.floor((x * size) / width)] ?? 0;
-      const light = UNLIT + (1 - UNLIT) * Math.min(1, Math.max(0, (number - dark) / (bright - dark)));
-      const at = (y * width + x) * 4;
-      for (let part = at; part < at + 3; part++) colours[part] = (picture[part] ?? 0) * light;
-    }
+/** The pixels of a square of `side` by `side`: the numbers themselves, or how much each shows of the finer picture. */
+function coloursOf({ data, channels, size, range: [black, white], lit }: PixelsView, side: number) {
+  const colours = new Uint8ClampedArray(lit?.data ?? new Uint8ClampedArray(side * side * 4).fill(255));
+  const within = (place: number): number => Math.floor((place * size) / side);
+  for (let at = 0; at < colours.length; at++) {
+    const [pixel, part] = [at >> 2, at % 4];
+    if (part === 3) continue;
+    const [row, col] = [within(Math.floor(pixel / side)), within(pixel % side)];
+    const number = data[(row * size + col) * channels + (part % channels)] ?? 0;
+    const shown = Math.min(1, Math.max(0, (number - black) / (white - black)));
+    colours[at] = lit === undefined ? 255 * shown : (colours[at] ?? 0) * (UNLIT + (1 - UNLIT) * shown);
   }
   return colours;
 }

@@ -1,7 +1,6 @@
 // A picture: its heading beside a menu to take it away, what works it below, and a sentence.
 
 import { button, h, indexed, setAttributes } from "./dom.js";
-import { menu } from "./menu.js";
 import { saveJson, savePng, saveSvg } from "./save.js";
 
 export interface Picture {
@@ -33,12 +32,8 @@ export function picture({ name, title, body, data, aside, ...controls }: Picture
   const text = h("p", { class: "picture-text" });
   const content = h("div", { class: "picture-body" }, ...body);
   const head = h("div", { class: "picture-head" }, h("h2", {}, title), saveMenu(name, `“${title}”`, content, data));
-  const foot = h(
-    "div",
-    { class: "picture-foot" },
-    text,
-    ...(aside === undefined ? [] : [h("div", { class: "picture-aside" }, aside)]),
-  );
+  const beside = aside === undefined ? [] : [h("div", { class: "picture-aside" }, aside)];
+  const foot = h("div", { class: "picture-foot" }, text, ...beside);
   return {
     element: h("section", { class: "picture", "data-picture": name }, head, content, ...below(controls), foot),
     say: (said) => {
@@ -74,6 +69,24 @@ export function drawer(title: string, ...inside: readonly HTMLElement[]): HTMLDe
   return h("details", { class: "more" }, h("summary", {}, title), ...inside);
 }
 
+/** A menu that opens over what stands below it. It closes when one presses Escape, or is somewhere else. */
+function menu(label: string, name: string, ...items: readonly HTMLElement[]): HTMLDetailsElement {
+  const said = [h("span", {}, label), h("b", { class: "menu-more" }, "⋯")];
+  const button = h("summary", { "aria-label": `${label} ${name}` }, ...said);
+  const element = h("details", { class: "menu" }, button, h("div", { class: "menu-items" }, ...items));
+  const closeFor = (elsewhere: EventTarget | null): void => {
+    if (elsewhere instanceof Node && !element.contains(elsewhere)) element.open = false;
+  };
+  addEventListener("pointerdown", ({ target }) => closeFor(target));
+  element.addEventListener("focusout", ({ relatedTarget }) => closeFor(relatedTarget));
+  element.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !element.open) return;
+    element.open = false;
+    button.focus();
+  });
+  return element;
+}
+
 /** The room adds its own to the menu that is opened. */
 function saveMenu(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
   const file = `heed-${name}`;
@@ -90,14 +103,11 @@ function saveMenu(name: string, title: string, content: HTMLElement, data: () =>
     setAttributes(made, { "data-save": kind, "aria-label": `Save ${title} as ${kind}` });
     return made;
   };
-  const tools = h(
-    "div",
-    { class: "menu-line" },
-    h("span", { class: "small-label" }, "Save as"),
+  const tools = [
     tool("SVG", () => saveSvg(file, content)),
     tool("PNG", () => savePng(file, content)),
     tool("JSON", () => saveJson(file, data())),
-    failed,
-  );
-  return menu("Save or copy", title, tools);
+  ];
+  const label = h("span", { class: "small-label" }, "Save as");
+  return menu("Save or copy", title, h("div", { class: "menu-line" }, label, ...tools, failed));
 }

@@ -1,9 +1,13 @@
 // What the readout tells about: the cell that is pointed at, else the one that was selected last, else one that the room chooses. The
-// one that was selected stands in the address.
+// one that was selected stands in the address. The readout draws an explanation; on a small screen it is one line at the lower edge, which
+// opens.
 
+import { WHAT_IS_TYPED } from "heed/viz";
 import type { Cell } from "../model/cell.js";
+import { button, h, indexed, setAttributes } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
-import { Readout } from "./readout.js";
+import { agreeing, magnitude, parseNumber, single, small } from "./numbers.js";
+import { heads, line } from "./table.js";
 
 interface Keeper {
   readonly cell: Cell | undefined;
@@ -70,4 +74,92 @@ export class Teller {
     const explanation = cell === undefined ? undefined : this.#subject.explain(cell);
     return cell === undefined || explanation === undefined ? undefined : { cell, explanation };
   }
+}
+
+/** Of the slider, to both sides of 0. */
+const REACH = 4;
+
+/** The subject, the multiply-adds as a table, the result, and for an input cell the means to change it. */
+class Readout {
+  readonly element = h("aside", { class: "readout", "aria-label": "The arithmetic of one cell" });
+  change: (value: number) => void = () => {};
+  /** Said to a screen reader when the keyboard moves from cell to cell. */
+  #spoken = h("p", { class: "spoken", "aria-live": "polite" });
+  #toggle = button("", () => this.#open(), "readout-toggle");
+  #body = h("div", { class: "readout-body" });
+  #slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Change this number" });
+  #field = h("input", { type: "text", inputmode: "decimal", size: 6, "aria-describedby": "readout-trouble" });
+  #trouble = h("p", { class: "trouble", id: "readout-trouble", role: "alert" });
+  #editor = h("div", { class: "readout-editor" }, this.#slider, this.#field, this.#trouble);
+
+  constructor() {
+    this.#field.ariaLabel = "This number";
+    this.#slider.addEventListener("input", () => this.change(Number(this.#slider.value)));
+    this.#field.addEventListener("change", () => {
+      const value = parseNumber(this.#field.value);
+      this.#complain(value === null);
+      if (value !== null) this.change(value);
+    });
+    this.#field.addEventListener("input", () => {
+      if (parseNumber(this.#field.value) !== null) this.#complain(false);
+    });
+    setAttributes(this.#toggle, { "aria-expanded": "false", "aria-label": "All of the arithmetic" });
+    this.element.append(this.#toggle, this.#body, this.#editor, this.#spoken);
+  }
+
+  show(explanation: Explanation | undefined): void {
+    this.#editor.hidden = explanation?.editable !== true;
+    if (explanation === undefined) {
+      this.#body.replaceChildren(h("p", {}, "Point at a number, and it will tell how it came about."));
+      return;
+    }
+    const { subject, sentence, terms = [], last = "", result, kernel, difference } = explanation;
+    const about = [h("span", {}, subject), h("output", { class: "readout-result" }, small(result))];
+    this.#body.replaceChildren(
+      h("h3", { class: "readout-subject" }, ...about),
+      h("p", {}, ...indexed(sentence)),
+      ...(terms.length > 0 ? [table(explanation)] : []),
+      ...(last === "" ? [] : [h("p", { class: "readout-last" }, last)]),
+      ...besides("A finite difference gives", difference, result),
+      ...besides("heed computes", kernel, result),
+    );
+    if (explanation.editable === true) this.#showEditor(result);
+  }
+
+  say({ subject, result, sentence, last = "" }: Explanation): void {
+    this.#spoken.textContent = `${subject}: ${small(result)}. ${sentence} ${last}`;
+  }
+
+  #open(): void {
+    this.#toggle.ariaExpanded = String(this.element.classList.toggle("open"));
+  }
+
+  #showEditor(value: number): void {
+    if (document.activeElement !== this.#slider) this.#slider.value = String(value);
+    if (document.activeElement === this.#field) return;
+    this.#field.value = single(value);
+    this.#complain(false);
+  }
+
+  /** Where the number is typed; the cell keeps the one that it had. */
+  #complain(isWrong: boolean): void {
+    this.#field.ariaInvalid = isWrong ? "true" : null;
+    this.#trouble.textContent = isWrong ? WHAT_IS_TYPED : "";
+  }
+}
+
+function table({ head = [], terms = [], subject }: Explanation): HTMLElement {
+  const lines = terms.map(({ label, figures, faint, own }) =>
+    line(h("bdi", {}, label), figures, own === true ? "own" : faint === true ? "faint" : undefined),
+  );
+  const region = { class: "readout-table", tabindex: 0, role: "region", "aria-label": `Terms of ${subject}` };
+  return h("div", region, h("table", {}, heads(...head), h("tbody", {}, ...lines)));
+}
+
+function besides(name: string, other: number | undefined, result: number): readonly HTMLElement[] {
+  if (other === undefined) return [];
+  const apart = Object.is(other, result) ? 0 : Math.abs(other - result);
+  if (apart === 0) return [h("p", { class: "readout-kernel" }, `${name} exactly the same.`)];
+  const said = apart < 0.05 ? `the same ${agreeing(apart)}` : `${magnitude(apart)}\u00a0apart`;
+  return [h("p", { class: "readout-kernel" }, `${name} `, h("b", {}, small(other, 6)), `, ${said}.`)];
 }
