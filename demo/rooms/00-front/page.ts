@@ -2,22 +2,22 @@
 // recorded; and one's own sentence, which a small model reads here.
 
 import { HeedMatrix, type MatrixSelection } from "heed/viz";
+import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
 import { choice } from "../../src/ui/choice.js";
-import { copyFrom } from "../../src/ui/copy.js";
+import { copyFrom } from "../../src/ui/code.js";
 import { find, on } from "../../src/ui/dom.js";
+import { numbered } from "../../src/ui/named-matrices.js";
 import { answerText, failText, headsText } from "./captions.js";
 import { ownSentence } from "./own.js";
 import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
 import { largeSentence } from "./sentence.js";
-import { isAnswered, openFrontStore, STORIES } from "./state.js";
+import { FRONT_STATE, isAnswered, STORIES } from "./state.js";
 // After the frame, whose styles it refines.
 import "../../style/front.css";
 
 startFrame();
-const store = openFrontStore();
-const counted = (name: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+const store = new Store(FRONT_STATE);
 
 const stage = largeSentence({
   ...ANIMAL,
@@ -63,8 +63,8 @@ function show(): void {
     title: "it → animal",
     about: `with ${ending}`,
     matrix: { rows: LAYERS, cols: HEADS, data: Float64Array.from(weightsOn(ANIMAL, ending, "animal")) },
-    rowLabels: counted("layer ", LAYERS),
-    colLabels: counted("head ", HEADS),
+    rowLabels: numbered("layer ", LAYERS),
+    colLabels: numbered("head ", HEADS),
     tone: "share",
     full: 1,
   });

@@ -25,10 +25,14 @@ export const TROPHY: Recorded = trophy;
 export const LAYERS = animal.weights[0]?.length ?? 0;
 export const HEADS = animal.weights[0]?.[0]?.length ?? 0;
 
-/** Of "it" on the start mark, then on each word. */
-export function weightsOf({ weights, endings }: Recorded, ending: string, { layer, head }: Head): readonly number[] {
-  const row = weights[endings.indexOf(ending)]?.[layer - 1]?.[head - 1] ?? [];
-  return row.map((thousandths) => thousandths / 1000);
+/** Of "it" on the start mark, then on each word; head after head, layer after layer. */
+function rowsOf({ weights, endings }: Recorded, ending: string): readonly (readonly number[])[] {
+  const rows = weights[endings.indexOf(ending)]?.flat() ?? [];
+  return rows.map((row) => row.map((thousandths) => thousandths / 1000));
+}
+
+export function weightsOf(recorded: Recorded, ending: string, { layer, head }: Head): readonly number[] {
+  return rowsOf(recorded, ending)[(layer - 1) * HEADS + head - 1] ?? [];
 }
 
 /** Of "it" on one word. */
@@ -36,22 +40,13 @@ export function weightOn(recorded: Recorded, ending: string, head: Head, word: s
   return weightsOf(recorded, ending, head)[1 + recorded.words.indexOf(word)] ?? 0;
 }
 
-function allHeads(): readonly Head[] {
-  return Array.from({ length: LAYERS * HEADS }, (_, index) => ({
-    layer: 1 + Math.floor(index / HEADS),
-    head: 1 + (index % HEADS),
-  }));
-}
-
 /** The same in every head, layer after layer. */
 export function weightsOn(recorded: Recorded, ending: string, word: string): readonly number[] {
-  return allHeads().map((head) => weightOn(recorded, ending, head, word));
+  const place = 1 + recorded.words.indexOf(word);
+  return rowsOf(recorded, ending).map((row) => row[place] ?? 0);
 }
 
 /** In how many heads the start mark gets more than any word. */
 export function headsAtStart(recorded: Recorded, ending: string): number {
-  return allHeads().filter((head) => {
-    const [start = 0, ...rest] = weightsOf(recorded, ending, head);
-    return start > Math.max(...rest);
-  }).length;
+  return rowsOf(recorded, ending).filter(([start = 0, ...rest]) => start > Math.max(...rest)).length;
 }

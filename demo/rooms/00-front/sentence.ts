@@ -3,7 +3,6 @@
 
 import { button, h, svg } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
-import { wheelOf } from "./wheel.js";
 
 interface SentenceParts {
   readonly words: readonly string[];
@@ -46,13 +45,14 @@ export function largeSentence({ words, endings, asker: asks, turned, guessed }: 
     const own = element.getBoundingClientRect();
     if (own.width === 0) return;
     drawing.setAttribute("viewBox", `0 0 ${own.width} ${own.height}`);
-    const spots = parts.map(({ element }): Spot => {
-      const { left, right, top, bottom, height } = element.getBoundingClientRect();
-      return { x: (left + right) / 2 - own.left, top: top - own.top, bottom: bottom - own.top, height };
+    // Each word as the line down its middle.
+    const spots = parts.map(({ element }) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return new DOMRect(x + width / 2 - own.x, y - own.y, 0, height);
     });
     const from = spots[asker];
     if (from === undefined) return;
-    const isBeside = ({ top }: Spot): boolean => Math.abs(top - from.top) < from.height / 2;
+    const isBeside = ({ top }: DOMRect): boolean => Math.abs(top - from.top) < from.height / 2;
     const room = spots.every(isBeside) ? from.top - THICKEST : from.height / 2;
     for (const [place, to] of spots.entries()) {
       if (place === asker) continue;
@@ -78,24 +78,64 @@ export function largeSentence({ words, endings, asker: asks, turned, guessed }: 
   };
 }
 
-interface Spot {
-  readonly x: number;
-  readonly top: number;
-  readonly bottom: number;
-  readonly height: number;
-}
-
 /** Over one line, `room` pixels high at most. */
-function arch(from: Spot, to: Spot, room: number): string {
+function arch(from: DOMRect, to: DOMRect, room: number): string {
   // A cubic rises to three quarters of its handles.
   const rise = Math.min(room, 24 + 0.42 * Math.abs(to.x - from.x)) / 0.75;
   const [y0, y1] = [from.top - ABOVE, to.top - ABOVE];
   return `M ${from.x} ${y0} C ${from.x} ${y0 - rise}, ${to.x} ${y1 - rise}, ${to.x} ${y1}`;
 }
 
-function acrossLines(from: Spot, to: Spot): string {
+function acrossLines(from: DOMRect, to: DOMRect): string {
   const isUp = to.top < from.top;
   const [y0, y1] = isUp ? [from.top - ABOVE, to.bottom + BELOW] : [from.bottom + BELOW, to.top - ABOVE];
   const bend = Math.sign(y1 - y0) * Math.max(24, 0.45 * Math.abs(y1 - y0));
   return `M ${from.x} ${y0} C ${from.x} ${y0 + bend}, ${to.x} ${y1 - bend}, ${to.x} ${y1}`;
+}
+
+/** Pixels that a finger drags for one word. */
+const NOTCH = 26;
+
+let wheels = 0;
+
+/** Radio buttons above each other, of which the chosen one stands in the line. Keyboard and screen readers know it. */
+function wheelOf(values: readonly string[], turned: (value: string) => void) {
+  const name = `wheel-${++wheels}`;
+  const inputs = values.map((value) => {
+    const input = h("input", { type: "radio", name, value });
+    input.addEventListener("change", () => turned(value));
+    return input;
+  });
+  const labels = inputs.map((input) => h("label", {}, input, h("span", {}, input.value)));
+  const element = h("fieldset", { class: "wheel" }, h("legend", { class: "spoken" }, "The last word"), ...labels);
+  let draggedFrom: number | undefined;
+  element.addEventListener("pointerdown", ({ clientY }) => {
+    draggedFrom = clientY;
+  });
+  element.addEventListener("pointermove", ({ clientY, buttons }) => {
+    if (draggedFrom === undefined || buttons === 0 || Math.abs(clientY - draggedFrom) < NOTCH) return;
+    const by = clientY < draggedFrom ? 1 : -1;
+    draggedFrom = clientY;
+    const next = values.at((inputs.findIndex(({ checked }) => checked) + by) % values.length);
+    if (next !== undefined) turned(next);
+  });
+  addEventListener("pointerup", () => {
+    draggedFrom = undefined;
+  });
+  return {
+    element,
+    show: (value: string, isOpen: boolean): void => {
+      const [count, chosen] = [values.length, values.indexOf(value)];
+      element.disabled = !isOpen;
+      for (const [index, label] of labels.entries()) {
+        // The nearest way around; two words make no circle.
+        const ahead = (index - chosen + count) % count;
+        const place = count > 2 && ahead > count / 2 ? ahead - count : ahead;
+        label.style.setProperty("--place", String(place));
+        label.classList.toggle("far", Math.abs(place) > 1);
+        label.classList.toggle("before", place < 0);
+      }
+      for (const input of inputs) input.checked = input.value === value;
+    },
+  };
 }

@@ -1,20 +1,21 @@
 // The thread: ten stops that scroll beside a stage that stays. What the stage shows depends on the stop in the middle of the screen and on
 // what the reader chose there.
 
+import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
 import { choice } from "../../src/ui/choice.js";
-import { calm, find, h } from "../../src/ui/dom.js";
+import { button, calm, find, h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
 import { STOPS, type Stop, sceneOf } from "./scene.js";
 import { stageOf } from "./stage.js";
-import { ASKERS, LOOKED_UP, openThreadStore, RAISE, SHARPEST, type ThreadState, WIDTHS } from "./state.js";
+import { ASKERS, LOOKED_UP, RAISE, SHARPEST, THREAD_STATE, type ThreadState, WIDTHS } from "./state.js";
 import { ENDINGS } from "./toy.js";
 // After the frame, whose styles it refines.
 import "../../style/thread.css";
 
 startFrame();
-const store = openThreadStore();
+const store = new Store(THREAD_STATE);
 
 interface Control {
   readonly element: HTMLElement;
@@ -52,8 +53,7 @@ const CONTROLS: Readonly<Record<Stop, Control>> = {
 
 const stage = stageOf();
 const [number, name] = [h("span", {}), h("b", {})];
-const [back, next] = ["Back", "Next"].map((text) => h("button", { type: "button", class: "button" }, text));
-if (back === undefined || next === undefined) throw new Error("the stage has two buttons");
+const [back, next] = [button("Back", () => go(at - 1)), button("Next", () => go(at + 1))];
 find("#stage", HTMLElement).append(
   h("div", { class: "thread-head" }, back, h("p", {}, number, name), next),
   stage.element,
@@ -70,7 +70,7 @@ function show(): void {
   const stop = STOPS[at] ?? "look-up";
   number.textContent = `${at + 1} of ${STOPS.length} `;
   name.textContent = stops[at]?.querySelector("h2")?.textContent ?? "";
-  if (back && next) [back.disabled, next.disabled] = [at === 0, at === STOPS.length - 1];
+  [back.disabled, next.disabled] = [at === 0, at === STOPS.length - 1];
   for (const one of STOPS) CONTROLS[one].show(store.state);
   stops.forEach((section, index) => {
     section.classList.toggle("here", index === at);
@@ -96,8 +96,6 @@ function follow(): void {
 function go(to: number): void {
   stops[to]?.scrollIntoView({ behavior: calm() ? "auto" : "smooth", block: isBeside() ? "center" : "start" });
 }
-back.addEventListener("click", () => go(at - 1));
-next.addEventListener("click", () => go(at + 1));
 addEventListener("scroll", follow, { passive: true });
 addEventListener("resize", follow);
 store.listen(show);

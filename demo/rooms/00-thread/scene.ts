@@ -179,19 +179,15 @@ const SCENES = {
   },
   heads: ({ state: { heads, ending }, x }) => {
     const names: readonly HeadName[] = heads === "1" ? ["both"] : ["nouns", "adjectives"];
-    const found = names.map((name, head) => {
-      return {
-        tone: head === 0 ? ("one" as const) : ("two" as const),
-        weights: rowOf(x, name, IT).weights,
-      };
-    });
+    const tones = ["one", "two"] as const;
+    const found = names.map((name, head) => ({ tone: tones[head] ?? "one", weights: rowOf(x, name, IT).weights }));
     const weight = (head: number, word: number): string => percent(found[head]?.weights[word] ?? 0);
     return {
       asker: IT,
       arcs: found,
-      columns: found.map(({ weights, tone }, head) =>
-        weightBars(heads === "1" ? "weight" : `head ${head + 1}`, weights, tone),
-      ),
+      columns: found.map(({ weights, tone }, head) => {
+        return weightBars(heads === "1" ? "weight" : `head ${head + 1}`, weights, tone);
+      }),
       said:
         heads === "1"
           ? `One head that asks for both averages: ${ending} ${weight(0, LAST)}, animal ${weight(0, ANIMAL)}, road ${weight(0, ROAD)}.`

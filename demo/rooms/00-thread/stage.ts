@@ -32,13 +32,9 @@ export function stageOf() {
   function show(scene: ThreadScene): void {
     const { words, asker, columns, output, visible, said } = scene;
     const { title = "", numbers, full = 1 } = scene.query ?? {};
-    query.replaceChildren(
-      ...(title === "" ? [] : [`query: ${title} `]),
-      ...(numbers === undefined ? [] : [squares(numbers, full, "query")]),
-    );
-    text.replaceChildren(
-      ...said.split(/\^([\d.−]+)/).map((part, place) => (place % 2 === 0 ? part : h("sup", {}, part))),
-    );
+    query.replaceChildren(title && `query: ${title} `, numbers ? squares(numbers, full, "query") : "");
+    const powers = said.split(/\^([\d.−]+)/);
+    text.replaceChildren(...powers.map((part, place) => (place % 2 === 0 ? part : h("sup", {}, part))));
     for (const [index, paths] of arcs.entries()) {
       const arc = scene.arcs[index];
       for (const [word, path] of paths.entries()) {
@@ -63,9 +59,8 @@ export function stageOf() {
     }
     foot.line.classList.toggle("none", output === undefined);
     for (const [index, place] of foot.places.entries()) {
-      place.replaceChildren(
-        ...(index === output?.column ? [squares(output.numbers, 1, "value"), ` ${output.whose ?? ""}`] : []),
-      );
+      const shown = index === output?.column ? [squares(output.numbers, 1, "value"), ` ${output.whose ?? ""}`] : [];
+      place.replaceChildren(...shown);
       place.hidden = index >= columns.length;
     }
     legend.textContent = legendOf(scene);
@@ -91,10 +86,8 @@ function legendOf({ columns, query, output }: ThreadScene): string {
 
 function showCell(place: HTMLElement, column: Column | undefined, word: number): void {
   if (column?.kind !== "bars") {
-    const isText = column?.kind === "text";
-    place.replaceChildren(
-      isText ? (column.cells[word] ?? "") : column ? squares(column.cells[word] ?? [], column.full, column.tone) : "",
-    );
+    const cells = column?.kind === "squares" ? squares(column.cells[word] ?? [], column.full, column.tone) : "";
+    place.replaceChildren(column?.kind === "text" ? (column.cells[word] ?? "") : cells);
     return;
   }
   const value = column.cells[word] ?? 0;

@@ -1,6 +1,6 @@
 // Eleven words with vectors made by hand, and one head that asks for nouns, by which the ten stops of the thread explain attention.
 
-import { fill, type Matrix, multiply, rowsOf, transpose } from "../../src/model/matrix.js";
+import { at, columns, fill, type Matrix, multiply, rowsOf, singleRows } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 
 export const WORDS = ["the", "animal", "didn't", "cross", "the", "road", "because", "it", "was", "too"] as const;
@@ -16,9 +16,6 @@ const [NOUN, ADJECTIVE, BODY, EXTENT, PRONOUN] = [0, 1, 2, 3, 4];
 export const KEY_WIDTH = 4;
 export const VALUES = ["body", "extent"] as const;
 
-const matrix = (rows: readonly (readonly number[])[]): Matrix =>
-  fill(rows.length, rows[0]?.length ?? 0, (row, col) => rows[row]?.[col] ?? Number.NaN);
-
 export function vectorsOf(ending: Ending): Matrix {
   const has: Readonly<Record<number, readonly number[]>> = {
     [ANIMAL]: [NOUN, BODY],
@@ -30,28 +27,18 @@ export function vectorsOf(ending: Ending): Matrix {
 }
 
 /** A pronoun and an adjective ask for a noun, a noun for an adjective; and who has a body asks for one. */
-const ASKS_NOUNS = matrix([
-  [0, 4, 0, 0],
-  [4, 0, 0, 0],
-  [0, 0, 4, 0],
-  [0, 0, 0, 4],
-  [6, 0, 0, 0],
-]);
+const ASKS_NOUNS = singleRows([0, 4, 0, 0], [4, 0, 0, 0], [0, 0, 4, 0], [0, 0, 0, 4], [6, 0, 0, 0]);
+const NOTHING = [0, 0, 0, 0];
 /** A pronoun asks for an adjective. */
-const ASKS_ADJECTIVES = fill(PROPERTIES.length, KEY_WIDTH, (row, col) =>
-  row === PRONOUN && col === ADJECTIVE ? 7 : 0,
-);
+const ASKS_ADJECTIVES = singleRows(NOTHING, NOTHING, NOTHING, NOTHING, [0, 7, 0, 0]);
 /** A pronoun asks for both at once, as a single head must. */
-const ASKS_BOTH = fill(PROPERTIES.length, KEY_WIDTH, (row, col) =>
-  row !== PRONOUN ? 0 : col === NOUN ? 6 : col === ADJECTIVE ? 7 : 0,
-);
+const ASKS_BOTH = singleRows(NOTHING, NOTHING, NOTHING, NOTHING, [6, 7, 0, 0]);
 
 export const HEADS = { nouns: ASKS_NOUNS, adjectives: ASKS_ADJECTIVES, both: ASKS_BOTH } as const;
 export type HeadName = keyof typeof HEADS;
 
-export const keysOf = (x: Matrix): Matrix => fill(COUNT, KEY_WIDTH, (row, col) => x.data[row * x.cols + col] ?? 0);
-export const valuesOf = (x: Matrix): Matrix =>
-  fill(COUNT, VALUES.length, (row, col) => x.data[row * x.cols + BODY + col] ?? 0);
+export const keysOf = (x: Matrix): Matrix => columns(x, 0, KEY_WIDTH);
+export const valuesOf = (x: Matrix): Matrix => columns(x, BODY, VALUES.length);
 
 /** One word's query beside every key. */
 export interface Row {
@@ -72,9 +59,9 @@ interface Change {
 
 export function lookOf(x: Matrix, query: readonly number[], change: Change): Row {
   const { scale = 1 / Math.sqrt(KEY_WIDTH), raise = 0, visible = COUNT } = change;
-  const products = multiply(matrix([query]), transpose(keysOf(x))).data;
-  const scores = Array.from(products, (sum, key) => sum * scale + (key === ANIMAL ? raise : 0));
-  const weights = softmax(matrix([scores.map((score, key) => (key < visible ? score : Number.NEGATIVE_INFINITY))]));
+  const products = rowsOf(keysOf(x)).map((key) => key.reduce((sum, entry, i) => sum + entry * (query[i] ?? 0), 0));
+  const scores = products.map((sum, key) => sum * scale + (key === ANIMAL ? raise : 0));
+  const weights = softmax(fill(1, COUNT, (_, key) => (key < visible ? (scores[key] ?? 0) : Number.NEGATIVE_INFINITY)));
   const output = multiply(weights, valuesOf(x));
   return { query, scores, weights: Array.from(weights.data), output: Array.from(output.data) };
 }
@@ -86,7 +73,5 @@ export function rowOf(x: Matrix, head: HeadName, asker: number, change: Change =
 /** What the second layer sees: each word's vector with what the first layer's head for adjectives read added to it. */
 export function afterLayer(x: Matrix): Matrix {
   const outputs = Array.from({ length: COUNT }, (_, word) => rowOf(x, "adjectives", word).output);
-  return fill(COUNT, PROPERTIES.length, (row, col) => {
-    return (x.data[row * x.cols + col] ?? 0) + (outputs[row]?.[col - BODY] ?? 0);
-  });
+  return fill(COUNT, PROPERTIES.length, (row, col) => at(x, row, col) + (outputs[row]?.[col - BODY] ?? 0));
 }

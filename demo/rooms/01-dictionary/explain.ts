@@ -1,32 +1,27 @@
 // One number of the room taken apart: what was typed, a score, a weight, or a part of the answer.
 
-import { at, bestOf } from "../../src/model/matrix.js";
-import { directions, distances, type Explanation, products, softened } from "../../src/ui/explanation.js";
+import { along, at, bestOf, down } from "../../src/model/matrix.js";
+import { directions, distances, type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import type { NamedSpot } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import type { DictionaryAnswer } from "./calls.js";
-import { type DictionaryScene, lengthOf } from "./scene.js";
+import { type DictionaryAnswer, type DictionaryScene, lengthOf } from "./scene.js";
 
 export const MATRICES = ["Q", "K", "S", "A", "V", "O"] as const;
 export type MatrixName = (typeof MATRICES)[number];
-
-export const ROLES = { Q: "q", K: "k", V: "v" } as const;
 
 type Place = Pick<NamedSpot<MatrixName>, "row" | "col">;
 
 /** Of a cell that a matrix shows. */
 export function explain(scene: DictionaryScene, spot: NamedSpot<MatrixName>, answer?: DictionaryAnswer): Explanation {
-  const { name } = spot;
+  const { name, row, col } = spot;
   if (name === "S") return explainScore(scene, spot);
   if (name === "A") return explainWeight(scene, spot, answer);
   if (name === "O") return explainOutput(scene, spot, answer);
   const { queries, keys, contents, features } = scene.example;
-  const who = (name === "Q" ? queries : keys)[spot.row] ?? "";
-  const what = (name === "V" ? contents : features)[spot.col] ?? "";
   return {
-    subject: `${who}: ${what}`,
+    subject: `${(name === "Q" ? queries : keys)[row]}: ${(name === "V" ? contents : features)[col]}`,
     sentence: "Set by hand. Type another number, or move the slider.",
-    result: at(scene[ROLES[name]], spot.row, spot.col),
+    result: at({ Q: scene.q, K: scene.k, V: scene.v }[name], row, col),
     lights: [spot],
     editable: true,
   };
@@ -34,7 +29,7 @@ export function explain(scene: DictionaryScene, spot: NamedSpot<MatrixName>, ans
 
 function explainScore({ q, k, scores, example, state }: DictionaryScene, { row, col: key }: Place): Explanation {
   const { features, queries, keys } = example;
-  const pair = [(col: number) => at(q, row, col), (col: number) => at(k, key, col)] as const;
+  const pair = [along(q, row), along(k, key)] as const;
   const without = lengthOf(q, row) * lengthOf(k, key) === 0 ? " One of them has no direction: 0 by rule." : "";
   const { bandwidth } = state;
   const told = {
@@ -48,21 +43,14 @@ function explainScore({ q, k, scores, example, state }: DictionaryScene, { row, 
     }),
     rbf: () => ({
       sentence: `How far apart, squared: 0 for the very same, below 0 for all others. The bandwidth ${bandwidth} says how far is far.`,
-      ...distances(features, ...pair, {
-        score: (sum) => -sum / (2 * bandwidth ** 2),
-        written: (sum) => `−${sum} / (2 × ${bandwidth}²)`,
-      }),
+      ...distances(features, ...pair, bandwidth),
     }),
   }[state.score]();
   return {
     subject: `score [${queries[row]}, ${keys[key]}]`,
     ...told,
     result: at(scores, row, key),
-    lights: [
-      { name: "Q", row },
-      { name: "K", row: key },
-      { name: "S", row, col: key },
-    ],
+    lights: [lit("Q", row), lit("K", key), lit("S", row, key)],
   };
 }
 
@@ -74,12 +62,8 @@ function explainWeight(scene: DictionaryScene, { row, col: key }: Place, answer?
     subject,
     result: at(weights, row, key),
     kernel: answer && at(answer.weights, row, key),
-    lights: [
-      { name: "S", row },
-      { name: "A", row, col: key },
-    ],
+    lights: [lit("S", row), lit("A", row, key)],
   };
-  const own = example.keys.map((_, index) => at(scores, row, index));
   if (temperature === 0) {
     const best = bestOf(scores, row);
     return {
@@ -89,7 +73,7 @@ function explainWeight(scene: DictionaryScene, { row, col: key }: Place, answer?
       head: ["", "score"],
       terms: example.keys.map((label, index) => ({
         label,
-        figures: [exact(own[index] ?? Number.NaN)],
+        figures: [exact(at(scores, row, index))],
         own: index === key,
         faint: index !== best,
       })),
@@ -103,23 +87,18 @@ function explainWeight(scene: DictionaryScene, { row, col: key }: Place, answer?
       last: `1 / ${weights.cols} = ${exact(common.result)}`,
     };
   }
-  const heated = own.map((score) => score / temperature);
+  const heated = example.keys.map((_, index) => at(scores, row, index) / temperature);
   return { ...softened(heated, example.keys, { subject, at: key, scores: "score / T" }), ...common };
 }
 
 function explainOutput(scene: DictionaryScene, { row, col }: Place, answer?: DictionaryAnswer): Explanation {
   const { weights, v, output, example } = scene;
-  const [weight, value] = [(key: number) => at(weights, row, key), (key: number) => at(v, key, col)];
   return {
     subject: `${example.queries[row]} gets: ${example.contents[col]}`,
     sentence: "What lies in each drawer, times the weight of that drawer.",
-    ...products(example.keys, weight, value, ["", "weight", "value"]),
+    ...products(example.keys, along(weights, row), down(v, col), ["", "weight", "value"]),
     result: at(output, row, col),
     kernel: answer && at(answer.output, row, col),
-    lights: [
-      { name: "A", row },
-      { name: "V", col },
-      { name: "O", row, col },
-    ],
+    lights: [lit("A", row), lit("V", undefined, col), lit("O", row, col)],
   };
 }

@@ -1,9 +1,10 @@
-// The numbers of the room for one state, by heed's reference in double precision.
+// The numbers of the room for one state, by heed's reference in double precision; and what heed itself says to them.
 
 import { attention } from "heed/reference";
-import { fill, type Matrix, rowsOf, toSingle, unstack } from "../../src/model/matrix.js";
-import type { Example, ScoreName } from "./examples.js";
-import { type DictionaryState, exampleOf, matrixOf } from "./state.js";
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { fill, type Matrix, rowsOf, stack, toSingle, unstack, widestGap } from "../../src/model/matrix.js";
+import { CABINETS, type Example, type Role, type ScoreName } from "./examples.js";
+import { type DictionaryState, matrixOf } from "./state.js";
 
 export interface Lookup {
   readonly q: Matrix;
@@ -24,17 +25,27 @@ export interface DictionaryScene extends Lookup {
   readonly rivals: Readonly<Record<ScoreName, Lookup>>;
 }
 
+export interface DictionaryAnswer {
+  readonly weights: Matrix;
+  readonly output: Matrix;
+  /** Outputs along the grid of the curve. */
+  readonly curve: Matrix | undefined;
+  /** To the page's own arithmetic: of weights, and of outputs as a part of the largest value. */
+  readonly apart: number;
+}
+
 /** Grades on the axis of the curve. */
 export const GRID: readonly number[] = Array.from({ length: 61 }, (_, index) => Math.fround(1.5 + index * 0.05));
 
 export function sceneOf(state: DictionaryState): DictionaryScene {
-  const [q, k, v] = [toSingle(matrixOf(state, "q")), toSingle(matrixOf(state, "k")), toSingle(matrixOf(state, "v"))];
+  const single = (role: Role): Matrix => toSingle(matrixOf(state, role));
+  const [q, k, v] = [single("q"), single("k"), single("v")];
   const by = (score: ScoreName): Lookup => lookUp(q, k, v, { ...state, score });
   const rivals = { dot: by("dot"), cosine: by("cosine"), rbf: by("rbf") };
   const grid = fill(GRID.length, 1, (row) => GRID[row] ?? 0);
   return {
     state,
-    example: exampleOf(state),
+    example: CABINETS[state.example],
     k,
     v,
     ...rivals[state.score],
@@ -66,4 +77,26 @@ export function optionsOf({ score, bandwidth, temperature }: DictionaryState) {
 /** Of a row. */
 export function lengthOf(matrix: Matrix, row: number): number {
   return Math.hypot(...(rowsOf(matrix)[row] ?? []));
+}
+
+const lookupsOf = (scene: DictionaryScene): readonly [Lookup, ...Lookup[]] =>
+  scene.curve === undefined ? [scene] : [scene, scene.curve];
+
+export function callsOf(scene: DictionaryScene): readonly [Call, ...Call[]] {
+  const [k, v, options] = [stack([scene.k]), stack([scene.v]), optionsOf(scene.state)];
+  const callOf = ({ q }: Lookup): Call => ({ q: stack([q]), k, v, options });
+  const [first, ...more] = lookupsOf(scene);
+  return [callOf(first), ...more.map(callOf)];
+}
+
+export function readAnswers(scene: DictionaryScene, answers: readonly Answer[]): DictionaryAnswer | undefined {
+  const largest = Math.max(1, ...scene.v.data.map(Math.abs));
+  const like = ({ rows, cols }: Matrix, data: ArrayLike<number> = []): Matrix => unstack(rows, cols, data);
+  const [found, curve] = lookupsOf(scene).map((own, index) => {
+    const { [index]: answer } = answers;
+    const [weights, output] = [like(own.weights, answer?.weights.data), like(own.output, answer?.output.data)];
+    const apart = Math.max(widestGap(weights, own.weights), widestGap(output, own.output) / largest);
+    return { weights, output, apart };
+  });
+  return found && { ...found, curve: curve?.output, apart: Math.max(found.apart, curve?.apart ?? 0) };
 }

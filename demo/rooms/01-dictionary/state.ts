@@ -1,19 +1,8 @@
 // What the reader can choose in this room.
 
-import {
-  BY,
-  codecOf,
-  type Field,
-  fitting,
-  listed,
-  matrixOrNone,
-  number,
-  oneOf,
-  type StateOf,
-} from "../../src/model/fields.js";
+import { BY, codecOf, fitting, listed, matrixOrNone, number, oneOf, type StateOf } from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
-import { Store } from "../../src/model/store.js";
-import { CABINETS, EXAMPLES, type Example, type ExampleName, type Role, SCORES } from "./examples.js";
+import { CABINETS, EXAMPLES, type ExampleName, type Role, SCORES } from "./examples.js";
 
 const WARM = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50];
 /** From the exact lookup to the plain average. */
@@ -23,7 +12,7 @@ export const BANDWIDTHS: readonly number[] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0
 const FIELDS = {
   example: oneOf("of", EXAMPLES),
   score: oneOf("score", SCORES),
-  temperature: temperature("T"),
+  temperature: { key: "T", write: writeTemperature, read: readTemperature },
   bandwidth: number("b", 0.02, 2, 2),
   /** Edited matrices; null: as given. */
   q: matrixOrNone("q"),
@@ -35,7 +24,6 @@ const FIELDS = {
 };
 
 export type DictionaryState = StateOf<typeof FIELDS>;
-export type DictionaryStore = Store<DictionaryState>;
 
 /** An example as it is given, whatever was chosen before. */
 export function asGiven(example: ExampleName): Omit<DictionaryState, "by"> {
@@ -43,21 +31,20 @@ export function asGiven(example: ExampleName): Omit<DictionaryState, "by"> {
   return { example, score, temperature, bandwidth, q: null, k: null, v: null, asker: 0 };
 }
 
-const FIRST: ExampleName = "students";
+const FIRST = "students";
+const INITIAL: DictionaryState = { ...asGiven(FIRST), by: "rows" };
 
-export function openDictionaryStore(): DictionaryStore {
-  const initial: DictionaryState = { ...asGiven(FIRST), by: "rows" };
-  const unsaid = ({ example = FIRST }) => ({ ...asGiven(example), example: FIRST });
-  return new Store(codecOf(initial, FIELDS, consistent, unsaid), ["example"]);
-}
+export const DICTIONARY_STATE = codecOf<DictionaryState>(INITIAL, FIELDS, consistent, ({ example = FIRST }) => ({
+  ...asGiven(example),
+  example: FIRST,
+}));
 
 function consistent(state: DictionaryState): DictionaryState {
   const given = CABINETS[state.example];
   const edited = (role: Role): Matrix | null => fitting(state[role], given[role]) ?? null;
   return {
     ...state,
-    temperature:
-      state.temperature === TEMPERATURES.at(-1) ? state.temperature : listed(TEMPERATURES, state.temperature),
+    temperature: Number.isFinite(state.temperature) ? listed(TEMPERATURES, state.temperature) : state.temperature,
     bandwidth: listed(BANDWIDTHS, state.bandwidth),
     q: edited("q"),
     k: edited("k"),
@@ -70,17 +57,11 @@ export function matrixOf(state: DictionaryState, role: Role): Matrix {
   return state[role] ?? CABINETS[state.example][role];
 }
 
-export function exampleOf(state: DictionaryState): Example {
-  return CABINETS[state.example];
+function writeTemperature(value: number): string {
+  return value === Number.POSITIVE_INFINITY ? "inf" : String(value);
 }
 
-function temperature(key: string): Field<number> {
-  return {
-    key,
-    write: (value) => (value === Number.POSITIVE_INFINITY ? "inf" : String(value)),
-    read: (text) => {
-      const value = text === "inf" ? Number.POSITIVE_INFINITY : Number(text);
-      return text.trim() === "" || Number.isNaN(value) ? undefined : Math.max(0, value);
-    },
-  };
+function readTemperature(text: string): number | undefined {
+  const value = text === "inf" ? Number.POSITIVE_INFINITY : Number(text);
+  return text.trim() === "" || Number.isNaN(value) ? undefined : Math.max(0, value);
 }

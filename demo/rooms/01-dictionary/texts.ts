@@ -1,9 +1,14 @@
 // What the room says about its pictures, for the numbers at hand.
 
 import { at, bestOf } from "../../src/model/matrix.js";
+import { h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import type { DictionaryAnswer } from "./calls.js";
-import { type DictionaryScene, lengthOf } from "./scene.js";
+import { type DictionaryAnswer, type DictionaryScene, lengthOf } from "./scene.js";
+
+export function temperatureName(temperature: number): string {
+  if (temperature === 0) return "0: exact";
+  return temperature === Number.POSITIVE_INFINITY ? "∞: average" : String(temperature);
+}
 
 export function cabinetText(scene: DictionaryScene): string {
   const { temperature } = scene.state;
@@ -23,15 +28,15 @@ export function cabinetText(scene: DictionaryScene): string {
   }[scene.state.example];
 }
 
-/** The answer in words, as parts: emphasised ones are numbers. */
-export function answerParts(scene: DictionaryScene, answer?: DictionaryAnswer): readonly (string | { b: string })[] {
+/** The answer in words; its numbers are emphasised. */
+export function answerParts(scene: DictionaryScene, answer?: DictionaryAnswer): readonly (Node | string)[] {
   const { example, state } = scene;
   const output = answer?.output ?? scene.output;
   const of = example.contents.map((name, col) => ({ name, value: at(output, state.asker, col) }));
-  if (state.example === "salary")
-    return ["Expected salary: ", { b: exact(of[0]?.value ?? Number.NaN, 2) }, " thousand."];
+  const bold = (figure: string): HTMLElement => h("b", {}, figure);
+  if (state.example === "salary") return ["Expected salary: ", bold(exact(at(output, 0, 0), 2)), " thousand."];
   const list = (some: typeof of, figure: (value: number) => string) =>
-    some.flatMap(({ name, value }, index) => [`${index === 0 ? "" : ", "}${name} `, { b: figure(value) }]);
+    some.flatMap(({ name, value }, index) => [`${index === 0 ? "" : ", "}${name} `, bold(figure(value))]);
   if (state.example === "movies")
     return [`An ideal movie for ${example.queries[state.asker]}: `, ...list(of, (value) => exact(value, 2)), "."];
   const named = of.filter(({ value }) => value >= 0.005).sort((a, b) => b.value - a.value);

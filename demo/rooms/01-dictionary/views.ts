@@ -1,13 +1,12 @@
 // The room's matrices, drawers and curve. Pure; the room draws them.
 
 import { at, type Matrix } from "../../src/model/matrix.js";
-import type { Drawer } from "../../src/ui/heed-cabinet.js";
 import type { ChartView } from "../../src/ui/heed-chart.js";
 import { signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import type { DictionaryAnswer } from "./calls.js";
+import type { Drawer } from "./cabinet.js";
 import type { MatrixName } from "./explain.js";
-import { type DictionaryScene, GRID } from "./scene.js";
+import { type DictionaryAnswer, type DictionaryScene, GRID } from "./scene.js";
 
 export function viewsOf(scene: DictionaryScene, answer?: DictionaryAnswer): Record<MatrixName, View> {
   const { q, k, v, scores, weights, output } = { ...scene, ...answer };

@@ -1,48 +1,20 @@
-// The kind in the light, as code.
+// The kind in the light, as code; and a formula as the calls of heed/expr, or as arithmetic on PyTorch's tensors.
 
-import { identity } from "../../src/model/matrix.js";
-import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
-import { heedFormula, torchFormula } from "./formula-code.js";
-import { ABOUT, KEYS, type Kind } from "./kinds.js";
-import type { ScoreScene } from "./scene.js";
-import { TYPED, type TypedName } from "./state.js";
+import type { Expr, Op } from "heed/expr";
+import { heedSource, IDENTITY, single, torchProgram, torchTensor } from "../../src/ui/code.js";
+import { ABOUT, type Kind } from "./kinds.js";
+import { callOf, type ScoreScene } from "./scene.js";
+import { TYPED } from "./state.js";
 import { PARAMETERS } from "./views.js";
 
-export function heedCode({ typed, state, own }: ScoreScene): string {
-  const { kind, bandwidth, keep, temperature } = state;
-  const matrix = (name: string, of: TypedName): string =>
-    heedTensor(name, [typed[of]], [typed[of].rows, typed[of].cols]);
-  const flat = (name: TypedName): string => `Float32Array.of(${Array.from(typed[name].data, single).join(", ")})`;
-  const formula = heedFormula(own);
-  /** An option, and what it is given. */
-  const special: Readonly<Partial<Record<Kind, readonly [option: string, ...parameters: readonly string[]]>>> = {
-    general: ['score: { type: "general", w }', matrix("w", "W")],
-    additive: [
-      'score: { type: "additive", wq, wk, b, v: v_ }',
-      matrix("wq", "Wq"),
-      matrix("wk", "Wk"),
-      `const [b, v_] = [${flat("b")}, ${flat("v")}];`,
-    ],
-    gated: ['score: { type: "gated", w }', `const w = ${flat("g")};`],
-    rbf: [`score: { type: "rbf", bandwidth: ${single(bandwidth)} }`],
-    "top-k": [`topK: ${keep}`],
-    sparsemax: ['normalize: "sparsemax"'],
-    own: [`scoreMod: ${formula.scoreMod}`],
-  };
-  const [option, ...parameters] = special[kind] ?? [`score: "${kind}"`];
-  return heedProgram(
-    ABOUT[kind].name,
-    `${[heedTensor("q", [typed.q]), heedTensor("k", [typed.K]), ...parameters].join("\n")}
-// The identity as values: the output is the row of weights.
-${heedTensor("v", [identity(KEYS)])}
-
-const { output } = await heed.attention(q, k, v, {
-  ${option},
-  temperature: ${single(temperature)},
-});`,
-    "output.data",
-    kind === "own" ? `import { ${formula.operators.join(", ")} } from "heed/expr";\n` : "",
-  );
+export function heedCode(scene: ScoreScene): string {
+  const { kind } = scene.state;
+  const call = callOf(scene, kind);
+  const source = { about: ABOUT[kind].name, call, values: IDENTITY };
+  if (kind !== "own") return heedSource({ ...source, options: call.options });
+  const { scoreMod, operators } = heedFormula(scene.own);
+  const imports = `import { ${operators.join(", ")} } from "heed/expr";\n`;
+  return heedSource({ ...source, options: { ...call.options, scoreMod: () => scoreMod }, imports });
 }
 
 export function torchCode({ typed, state, own }: ScoreScene): string {
@@ -66,12 +38,62 @@ output = (scores - (sums.gather(-1, count - 1) - 1) / count).clamp(min=0)`,
     own: `score, query_at, key_at = scores, torch.arange(q.shape[0]).view(-1, 1), torch.arange(k.shape[0])
 output = torch.softmax(${torchFormula(own)}, dim=-1)`,
   };
-  const given = TYPED.filter((name) => name === "q" || name === "K" || PARAMETERS[kind]?.includes(name)).map((name) =>
-    torchTensor(name === "K" ? "k" : name, [typed[name]], [typed[name].rows, typed[name].cols]),
-  );
+  const used = TYPED.filter((name) => name === "q" || name === "K" || PARAMETERS[kind]?.includes(name));
+  const given = used.map((name) => {
+    const { rows, cols } = typed[name];
+    return torchTensor(name === "K" ? "k" : name, [typed[name]], [rows, cols]);
+  });
   const body = `${given.join("\n")}
 
 scores = (${scores[kind] ?? "q @ k.T / q.shape[-1] ** 0.5"}) / ${single(temperature)}
 ${weights[kind] ?? "output = torch.softmax(scores, dim=-1)"}`;
   return torchProgram(ABOUT[kind].name, body, "output", true);
+}
+
+/** The arrow function, and the operators that it needs. */
+function heedFormula(expr: Expr): { readonly scoreMod: string; readonly operators: readonly string[] } {
+  const used = [...new Set(nodesOf(expr))];
+  const [leaves, operators] = [new Set<string>(), new Set<string>()];
+  for (const { op, args } of used) if (op !== "const") (args.length === 0 ? leaves : operators).add(op);
+  const call = ({ op, args, value }: Expr): string => {
+    if (op === "const") return String(value);
+    return args.length === 0 ? op : `${op}(${args.map(call).join(", ")})`;
+  };
+  const given = leaves.size === 0 ? "" : `{ ${[...leaves].join(", ")} }`;
+  return { scoreMod: `(${given}) => ${call(expr)}`, operators: [...operators].sort() };
+}
+
+function nodesOf(expr: Expr): readonly Expr[] {
+  return [expr, ...expr.args.flatMap(nodesOf)];
+}
+
+type Written = Readonly<Partial<Record<Op, string>>>;
+
+const INFIX: Written = {
+  add: "+",
+  sub: "-",
+  mul: "*",
+  div: "/",
+  floorDiv: "//",
+  mod: "%",
+  less: "<",
+  lessEqual: "<=",
+  equal: "==",
+  notEqual: "!=",
+  and: "&",
+  or: "|",
+};
+const PREFIX: Written = { neg: "-", not: "~" };
+const NAMED: Written = { min: "minimum", max: "maximum", select: "where" };
+const LEAVES: Written = { score: "score", q: "query_at", k: "key_at", b: "torch.tensor(0)", h: "torch.tensor(0)" };
+
+/** Of `score` and the places `query_at` and `key_at`, tensors all. */
+function torchFormula({ op, args, value }: Expr): string {
+  const parts = args.map(torchFormula);
+  const [first = "", second = ""] = parts;
+  if (op in INFIX) return `(${first} ${INFIX[op]} ${second})`;
+  if (op in PREFIX) return `(${PREFIX[op]}${first})`;
+  if (op === "const")
+    return value === Number.POSITIVE_INFINITY ? 'torch.tensor(float("inf"))' : `torch.tensor(${value})`;
+  return LEAVES[op] ?? `torch.${NAMED[op] ?? op}(${parts.join(", ")})`;
 }

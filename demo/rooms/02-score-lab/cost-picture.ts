@@ -1,14 +1,29 @@
 // What each kind costs, counted; and timed on this device when somebody asks.
 
+import type { Heed } from "heed";
+import type { Expr } from "heed/expr";
 import type { Engine } from "../../src/engine/engine.js";
+import { fastest, randoms } from "../../src/engine/fastest.js";
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { ABOUT, KINDS, type Kind, RACED } from "./kinds.js";
-import { race, TOKENS } from "./race.js";
-import type { ScoreScene } from "./scene.js";
+import { optionsOf, type ScoreScene } from "./scene.js";
+
+const [TOKENS, ROUNDS] = [1024, 4];
+
+function race(heed: Heed, own: Expr, signal: AbortSignal, say: (text: string) => void) {
+  const random = randoms(1 / 4);
+  const vectors = () => random(1, 1, TOKENS, RACED);
+  const [q, k, v, square] = [vectors(), vectors(), vectors(), random(RACED, RACED)];
+  const gate = random(2 * RACED).data;
+  const parameters = { w: square, wq: square, wk: square, gate, bandwidth: 2, keep: 8, own };
+  const call = (kind: Kind) => heed.attention(q, k, v, { ...optionsOf(kind, parameters), signal });
+  const calls = KINDS.map((kind) => [kind, () => call(kind)] as const);
+  return fastest(calls, ROUNDS, say);
+}
 
 export function costPicture(engine: Engine, first: ScoreScene) {
   let scene = first;

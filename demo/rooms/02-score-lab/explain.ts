@@ -1,25 +1,25 @@
 // One number of the room taken apart: a score of any kind, a weight, or what was typed.
 
-import { at, type Matrix, rowsOf } from "../../src/model/matrix.js";
-import { directions, distances, type Explanation, products, softened } from "../../src/ui/explanation.js";
-import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { along, at, down, rowsOf } from "../../src/model/matrix.js";
+import { directions, distances, type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
+import { type NamedSpot, numbered } from "../../src/ui/named-matrices.js";
 import { exact, timesTold } from "../../src/ui/numbers.js";
-import type { ScoreAnswer } from "./calls.js";
-import { ABOUT, FEATURES, KINDS, type Kind, WIDTH } from "./kinds.js";
-import { gateScore, rankOf, type ScoreScene, thresholdOf } from "./scene.js";
-import { KEY_PARTS, type MadeName, type MatrixName, QUERY_PARTS } from "./views.js";
+import { ABOUT, FEATURES, KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
+import type { ScoreAnswer, ScoreScene } from "./scene.js";
+import { KEY_PARTS, type MadeName, type MatrixName, QUERY_PARTS, UNITS } from "./views.js";
 
-type Sum = Required<Pick<Explanation, "head" | "terms" | "last">>;
-type Told = Sum & Pick<Explanation, "sentence">;
-type Numbers = readonly number[];
+type Told = Required<Pick<Explanation, "sentence" | "head" | "terms" | "last">>;
+type Entry = (index: number) => number;
+type Pair = readonly [a: Entry, b: Entry];
 
 const BOTH = [...QUERY_PARTS, ...KEY_PARTS];
-const rowIn = (matrix: Matrix, row: number): Numbers => rowsOf(matrix)[row] ?? [];
-const entry = (numbers: Numbers, index: number): number => numbers[index] ?? Number.NaN;
-const within = (numbers: Numbers) => (index: number) => entry(numbers, index);
-const summed = (names: readonly string[], a: Numbers, b: Numbers, ...head: readonly string[]): Sum =>
-  products(names, within(a), within(b), ["", ...head]);
-const dot = (a: Numbers, b: Numbers): number => a.reduce((sum, value, index) => sum + value * entry(b, index), 0);
+/** Of the query, then of the key. */
+function joined(query: Entry, key: Entry): Entry {
+  return (part) => (part < WIDTH ? query(part) : key(part - WIDTH));
+}
+const dot = (names: readonly string[], [a, b]: Pair): number => names.reduce((sum, _, i) => sum + a(i) * b(i), 0);
+const summed = (names: readonly string[], pair: Pair, ...head: readonly string[]) =>
+  products(names, ...pair, ["", ...head]);
 
 export function explain(scene: ScoreScene, spot: NamedSpot<MatrixName>, answer?: ScoreAnswer): Explanation | undefined {
   const { name, row, col } = spot;
@@ -35,10 +35,9 @@ export function explain(scene: ScoreScene, spot: NamedSpot<MatrixName>, answer?:
   }
   const kind = KINDS[row];
   if (kind === undefined) return undefined;
-  const lights = [{ name: "K", row: col }, spot];
-  if (name === "A") return { ...weightTold(scene, kind, col, answer), lights: [...lights, { name: "S", row }] };
-  const [q, k] = [rowIn(scene.typed.q, 0), rowIn(scene.typed.K, col)];
-  const told = (SCORES[kind] ?? scaled)(scene, col, q, k);
+  const lights = [lit("K", col), spot];
+  if (name === "A") return { ...weightTold(scene, kind, col, answer), lights: [...lights, lit("S", row)] };
+  const told = (SCORES[kind] ?? scaled)(scene, col, [along(scene.typed.q, 0), along(scene.typed.K, col)]);
   const { temperature, formula } = scene.state;
   const last = temperature === 1 ? told.last : `${told.last}, over T = ${temperature}`;
   return {
@@ -50,115 +49,124 @@ export function explain(scene: ScoreScene, spot: NamedSpot<MatrixName>, answer?:
   };
 }
 
-type Tell = (scene: ScoreScene, key: number, q: Numbers, k: Numbers) => Told;
+type Tell = (scene: ScoreScene, key: number, pair: Pair) => Told;
 
 /** Of all others, which begin with one: the scaled dot product. */
-const scaled: Tell = ({ state }, _key, q, k) => ({
+const scaled: Tell = ({ state }, _key, pair) => ({
   sentence: `The sum of products, over √${WIDTH}.${state.kind === "own" ? " Then the formula." : ""}`,
-  ...summed(FEATURES, q, k, "q", "k"),
-  last: `${exact(dot(q, k))} / ${exact(Math.sqrt(WIDTH))} = ${exact(dot(q, k) / Math.sqrt(WIDTH))}`,
+  ...summed(FEATURES, pair, "q", "k"),
+  last: `${exact(dot(FEATURES, pair))} / ${exact(Math.sqrt(WIDTH))} = ${exact(dot(FEATURES, pair) / Math.sqrt(WIDTH))}`,
 });
 
 const SQUARED = "The squared difference in each feature.";
 
 const SCORES: Readonly<Partial<Record<Kind, Tell>>> = {
-  dot: (_scene, _key, q, k) => ({ sentence: "The sum of products.", ...summed(FEATURES, q, k, "q", "k") }),
-  cosine: (_scene, _key, q, k) => ({
+  dot: (_scene, _key, pair) => ({ sentence: "The sum of products.", ...summed(FEATURES, pair, "q", "k") }),
+  cosine: (_scene, _key, pair) => ({
     sentence: "The sum of products, over both lengths, which are roots of sums of squares.",
-    ...directions(FEATURES, within(q), within(k)),
+    ...directions(FEATURES, ...pair),
   }),
-  gated: ({ made }, key, q, k) => {
-    const [product, gate] = [dot(q, k), at(made.gate, key, 0)];
+  gated: ({ made }, key, pair) => {
+    const [product, gate] = [dot(FEATURES, pair), at(made.gate, key, 0)];
     return {
       sentence: "The sum of products, times the gate of this key.",
-      ...summed(FEATURES, q, k, "q", "k"),
+      ...summed(FEATURES, pair, "q", "k"),
       last: timesTold([product, gate], product * gate),
     };
   },
-  general: ({ made }, _key, _q, k) => ({
+  general: ({ made }, _key, [, k]) => ({
     sentence: "q W first, a number for each feature of the key; then the products.",
-    ...summed(FEATURES, rowIn(made.qW, 0), k, "q W", "k"),
+    ...summed(FEATURES, [along(made.qW, 0), k], "q W", "k"),
   }),
   additive: ({ typed, made }, key) => {
-    const [hidden, v] = [rowIn(made.H, key), rowIn(typed.v, 0)];
-    const bent = hidden.map(Math.tanh);
+    const [sum, v] = [along(made.H, key), along(typed.v, 0)];
+    const bent = (unit: number): number => Math.tanh(sum(unit));
     return {
       sentence: `Row k${key + 1} of H goes through a tanh, number by number; v weighs what comes out.`,
       head: ["", "sum", "tanh", "v", "product"],
-      terms: hidden.map((sum, unit) => {
-        const [tanh, weight] = [entry(bent, unit), entry(v, unit)];
-        return { label: `h${unit + 1}`, figures: [sum, tanh, weight, weight * tanh].map((value) => exact(value, 3)) };
-      }),
-      last: `sum = ${exact(dot(bent, v))}`,
+      terms: UNITS.map((label, unit) => ({
+        label,
+        figures: [sum(unit), bent(unit), v(unit), v(unit) * bent(unit)].map((value) => exact(value, 3)),
+      })),
+      last: `sum = ${exact(dot(UNITS, [bent, v]))}`,
     };
   },
-  rbf: ({ state: { bandwidth } }, _key, q, k) => ({
-    sentence: SQUARED,
-    ...distances(FEATURES, within(q), within(k), {
-      score: (sum) => -sum / (2 * bandwidth ** 2),
-      written: (sum) => `−${sum} / (2 × ${bandwidth}²)`,
-    }),
-  }),
-  distance: (_scene, _key, q, k) => ({
-    sentence: SQUARED,
-    ...distances(FEATURES, within(q), within(k), { score: (sum) => -Math.sqrt(sum), written: (sum) => `−√${sum}` }),
-  }),
+  rbf: ({ state }, _key, pair) => ({ sentence: SQUARED, ...distances(FEATURES, ...pair, state.bandwidth) }),
+  distance: (_scene, _key, pair) => ({ sentence: SQUARED, ...distances(FEATURES, ...pair) }),
 };
 
 function explainMade({ typed, made }: ScoreScene, name: MadeName, row: number, col: number): Explanation {
-  const both = [...rowIn(typed.q, 0), ...rowIn(typed.K, row)];
+  const { q, K, W, Wq, Wk, b, g } = typed;
   const result = at(made[name], row, col);
-  const weights = [...rowIn(typed.Wq, col), ...rowIn(typed.Wk, col)];
-  const column = rowsOf(typed.W).map((line) => entry(line, col));
+  const both = joined(along(q, 0), along(K, row));
+  const hidden: Pair = [both, joined(along(Wq, col), along(Wk, col))];
+  const gate: Pair = [both, along(g, 0)];
   const told = {
     qW: {
       subject: `q W [${col + 1}]`,
       sentence: "The query times one column of W.",
-      ...summed(FEATURES, rowIn(typed.q, 0), column, "q", "W"),
-      lights: [{ name: "W", col }],
+      ...summed(FEATURES, [along(q, 0), down(W, col)], "q", "W"),
+      lights: [lit("W", undefined, col)],
     },
     H: {
       subject: `H [k${row + 1}, h${col + 1}]`,
       sentence: "The query times one row of the first matrix, the key times one of the second, and b.",
-      ...summed(BOTH, both, weights, "part", "weight"),
-      last: `${exact(dot(both, weights))} + ${exact(at(typed.b, 0, col))} = ${exact(result)}`,
-      lights: [...["Wq", "Wk"].map((matrix) => ({ name: matrix, row: col })), { name: "b", row: 0, col }],
+      ...summed(BOTH, hidden, "part", "weight"),
+      last: `${exact(dot(BOTH, hidden))} + ${exact(at(b, 0, col))} = ${exact(result)}`,
+      lights: [lit("Wq", col), lit("Wk", col), lit("b", 0, col)],
     },
     gate: {
       subject: `gate of k${row + 1}`,
       sentence: "Query and key by the weights of the gate, and a sigmoid of the sum.",
-      ...summed(BOTH, both, rowIn(typed.g, 0), "part", "weight"),
-      last: `1 / (1 + e^(${exact(-gateScore(typed, row))})) = ${exact(result)}`,
-      lights: [{ name: "g", row: 0 }],
+      ...summed(BOTH, gate, "part", "weight"),
+      last: `1 / (1 + e^(${exact(-dot(BOTH, gate))})) = ${exact(result)}`,
+      lights: [lit("g", 0)],
     },
   }[name];
-  return { ...told, result, lights: [{ name, row, col }, ...told.lights] };
+  return { ...told, result, lights: [lit(name, row, col), ...told.lights] };
 }
 
 function weightTold(scene: ScoreScene, kind: Kind, col: number, answer?: ScoreAnswer): Explanation {
   const row = KINDS.indexOf(kind);
-  const [scores, weights] = [rowIn(scene.scores, row), rowIn(scene.weights, row)];
-  const names = scores.map((_, key) => `k${key + 1}`);
+  const [score, weight] = [along(scene.scores, row), along(scene.weights, row)];
+  const [scores = []] = rowsOf(scene.scores).slice(row);
+  const names = numbered("k", KEYS);
   const subject = `${ABOUT[kind].name}: weight of k${col + 1}`;
   const kernel = answer && at(answer.weights, row, col);
   if (kind !== "sparsemax") {
-    const isKept = (key: number): boolean => kind !== "top-k" || rankOf(scene.scores, row, key) < scene.state.keep;
-    const kept = scores.map((score, key) => (isKept(key) ? score : Number.NEGATIVE_INFINITY));
+    const isKept = (key: number): boolean => kind !== "top-k" || rankOf(scores, key) < scene.state.keep;
+    const kept = scores.map((one, key) => (isKept(key) ? one : Number.NEGATIVE_INFINITY));
     return softened(kept, names, { subject, at: col, kernel });
   }
   return {
     subject,
     sentence: "The score minus a threshold, or 0. With this threshold the weights add up to 1.",
     head: ["", "score", "weight"],
-    terms: scores.map((score, key) => ({
-      label: names[key] ?? "",
-      figures: [exact(score), exact(entry(weights, key))],
+    terms: names.map((label, key) => ({
+      label,
+      figures: [exact(score(key)), exact(weight(key))],
       own: key === col,
-      faint: weights[key] === 0,
+      faint: weight(key) === 0,
     })),
-    last: `${exact(entry(scores, col))} − ${exact(thresholdOf(scene.scores, row))} → ${exact(entry(weights, col))}`,
-    result: entry(weights, col),
+    last: `${exact(score(col))} − ${exact(thresholdOf(scores))} → ${exact(weight(col))}`,
+    result: weight(col),
     kernel,
     lights: [],
   };
+}
+
+/** How many keys come before this one, the first of equals first. */
+function rankOf(scores: readonly number[], key: number): number {
+  const own = scores[key] ?? Number.NaN;
+  return scores.filter((score, other) => score > own || (score === own && other < key)).length;
+}
+
+/** With which the scores above it, less it, add up to 1: from the sorted scores, as Martins and Astudillo have it. */
+function thresholdOf(scores: readonly number[]): number {
+  let [sum, threshold] = [0, 0];
+  for (const [index, score] of [...scores].sort((a, b) => b - a).entries()) {
+    sum += score;
+    if (1 + (index + 1) * score > sum) threshold = (sum - 1) / (index + 1);
+  }
+  return threshold;
 }

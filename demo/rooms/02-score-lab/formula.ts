@@ -3,12 +3,8 @@
 import type { Expr, Leaf } from "heed/expr";
 import * as ops from "heed/expr";
 
-const LEAVES: ReadonlyMap<string, Expr> = new Map(
-  (["score", "b", "h", "q", "k"] as const).map((op: Leaf) => [
-    op,
-    { op, type: op === "score" ? "float" : "int", args: [] },
-  ]),
-);
+const leaf = (op: Leaf): Expr => ({ op, type: op === "score" ? "float" : "int", args: [] });
+const LEAVES: ReadonlyMap<string, Expr> = new Map((["score", "b", "h", "q", "k"] as const).map((op) => [op, leaf(op)]));
 
 type Of<Operands extends readonly Expr[]> = ReadonlyMap<string, (...operands: Operands) => Expr>;
 
@@ -112,8 +108,8 @@ class Reader {
   }
 
   #named(name: string): Expr {
-    const leaf = LEAVES.get(name);
-    if (leaf !== undefined) return leaf;
+    const found = LEAVES.get(name);
+    if (found !== undefined) return found;
     if (name === "infinity") return ops.constant(Number.POSITIVE_INFINITY);
     const [ofOne, ofMany] = [OF_ONE.get(name), OF_MANY.get(name)];
     if (ofOne === undefined && ofMany === undefined) throw new FormulaError(`there is no “${name}”`);

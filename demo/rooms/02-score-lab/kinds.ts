@@ -2,21 +2,6 @@
 
 import { whole } from "../../src/ui/numbers.js";
 
-export const KINDS = [
-  "dot",
-  "scaled-dot",
-  "general",
-  "additive",
-  "gated",
-  "cosine",
-  "rbf",
-  "distance",
-  "top-k",
-  "sparsemax",
-  "own",
-] as const;
-export type Kind = (typeof KINDS)[number];
-
 /** What the two numbers of a query or key are. */
 export const FEATURES = ["loud", "fast"] as const;
 export const WIDTH = FEATURES.length;
@@ -39,7 +24,8 @@ interface About {
 const square = whole(RACED * RACED);
 const both = `${RACED} a query, ${RACED} a key`;
 
-export const ABOUT: Readonly<Record<Kind, About>> = {
+/** One's own is the last. */
+const KNOWN = {
   dot: {
     name: "dot",
     gloss: "multiply feature by feature, and add up",
@@ -108,4 +94,8 @@ export const ABOUT: Readonly<Record<Kind, About>> = {
       "The scaled dot product through your formula, which the kernel computes with vector instructions (scoreMod).",
     beside: "the formula",
   },
-};
+} satisfies Readonly<Record<string, About>>;
+
+export type Kind = keyof typeof KNOWN;
+export const KINDS = Object.keys(KNOWN) as readonly Kind[];
+export const ABOUT: Readonly<Record<Kind, About>> = KNOWN;

@@ -1,20 +1,186 @@
-// Puts the room's page together: the store, the engine, the room.
+// Room 2, score lab: one query and its keys on a plane that a score function colours; the numbers of all of them, costs and times.
 
+import type { Engine } from "../../src/engine/engine.js";
+import { bestOf, type Matrix, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
+import { type Entry, Store } from "../../src/model/store.js";
+import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { runRoom } from "../../src/page/run-room.js";
-import { find } from "../../src/ui/dom.js";
-import { callsOf, readAnswers } from "./calls.js";
-import { scoreRoom } from "./room.js";
-import { sceneOf } from "./scene.js";
-import { openScoreStore } from "./state.js";
+import { choice } from "../../src/ui/choice.js";
+import { button, find, h } from "../../src/ui/dom.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { drawer, picture } from "../../src/ui/picture.js";
+import { slider } from "../../src/ui/slider.js";
+import { Teller } from "../../src/ui/teller.js";
+import { heedCode, torchCode } from "./code.js";
+import { costPicture } from "./cost-picture.js";
+import { explain } from "./explain.js";
+import { MOST_CHARACTERS } from "./formula.js";
+import { ABOUT, KEYS, KINDS, type Kind } from "./kinds.js";
+import { Plane } from "./plane.js";
+import { callsOf, readAnswers, type ScoreAnswer, type ScoreScene, sceneOf } from "./scene.js";
+import { BANDWIDTHS, INITIAL, SCORE_STATE, TEMPERATURES, TYPED, troubleWith } from "./state.js";
+import { MATRICES, type MatrixName, PARAMETERS, viewsOf } from "./views.js";
 // After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/scores.css";
 
-const store = openScoreStore();
-runRoom({
-  store,
-  sceneOf,
-  callsOf,
-  read: readAnswers,
-  build: (scene, engine) => scoreRoom(store, find("#room", HTMLElement), scene, engine),
-});
+/** Weights that differ by less are the same in single precision. */
+const SAME = 1e-6;
+const LIST = new Intl.ListFormat("en");
+
+type Values = readonly (readonly number[])[];
+
+const store = new Store(SCORE_STATE, ["kind"]);
+
+function scoreRoom(first: ScoreScene, engine: Engine) {
+  let scene = first;
+  let answer: ScoreAnswer | undefined;
+  const matrices = new NamedMatrices(MATRICES);
+  /** Of the score in view. */
+  const rowInView = (): number => KINDS.indexOf(scene.state.kind);
+  const edit = (name: string, row: number, col: number, values: Values, entry?: Entry): void => {
+    const known = TYPED.find((one) => one === name);
+    if (known !== undefined) store.change({ [known]: withBlock(store.state[known], row, col, values) }, entry);
+  };
+  const teller = new Teller({
+    keeper: () => store,
+    first: () => ({ name: "S", row: rowInView(), col: bestOf(scene.weights, rowInView()) }),
+    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, answer)),
+    // The row of the kind stays in the light.
+    light: (lights) => matrices.light([...["A", "S"].map((name) => ({ name, row: rowInView() })), ...lights]),
+    retype: ({ name, row, col }, value) => edit(name, row, col, [[value]]),
+  });
+  matrices.listen(teller, edit);
+  const plane = new Plane((key, x, y) => {
+    teller.point({ name: "A", row: rowInView(), col: Math.max(0, key) }, true);
+    edit(key < 0 ? "q" : "K", Math.max(0, key), 0, [[x, y]], "run");
+  });
+  const kinds = KINDS.map((value) => ({ value, text: ABOUT[value].name, about: ABOUT[value].gloss }));
+  const kind = choice<Kind>("Score", kinds, (chosen) => {
+    teller.forget();
+    store.change({ kind: chosen }, "new");
+  });
+  const gloss = h("p", { class: "small-label" });
+  const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
+  const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
+  const keep = slider("Best k kept", { least: 1, most: KEYS, step: 1 }, (value) => store.change({ keep: value }));
+  const reset = button("Reset", () => {
+    store.hold(undefined);
+    store.change({ ...INITIAL, kind: store.state.kind }, "new");
+  });
+  const formula = formulaField((value) => store.change({ formula: value }, "run"));
+  const costs = costPicture(engine, scene);
+  const agreed = agreementLine();
+  const lines = [
+    ["q", "K"],
+    ["W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"],
+    ["S", "A"],
+  ] as const;
+  const lab = picture({
+    name: "lab",
+    title: "Where would a new key get attention?",
+    body: [plane.board.element],
+    controls: [h("div", {}, kind.element, gloss), bandwidth.element, keep.element, formula.element],
+    more: [temperature.element, reset],
+    numbers: drawer("Numbers", ...lines.map((names) => matrices.line(...names))),
+    data: () => {
+      const { kind, temperature, bandwidth, keep, formula } = scene.state;
+      const numbers = rowsOfAll(viewsOf(scene, answer));
+      return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...numbers };
+    },
+  });
+  plane.show(scene, undefined);
+  furnish(find("#room", HTMLElement), {
+    pictures: [lab.element, costs.element],
+    readout: teller.element,
+    agreement: agreed,
+    heedCode: () => heedCode(scene),
+    torchCode: () => torchCode(scene),
+  });
+
+  const show = (next: ScoreScene, answered: ScoreAnswer | undefined): void => {
+    [scene, answer] = [next, answered];
+    const { state } = scene;
+    const { name, about } = ABOUT[state.kind];
+    kind.show(state.kind);
+    gloss.textContent = `${name}: ${ABOUT[state.kind].gloss}`;
+    temperature.show(state.temperature, String(state.temperature));
+    bandwidth.show(state.bandwidth, String(state.bandwidth));
+    bandwidth.element.hidden = state.kind !== "rbf";
+    keep.show(state.keep, String(state.keep));
+    keep.element.hidden = state.kind !== "top-k";
+    formula.element.hidden = state.kind !== "own";
+    formula.show(scene);
+    plane.show(scene, answer);
+    const shown = new Set<MatrixName>(["q", "K", "S", "A", ...(PARAMETERS[state.kind] ?? [])]);
+    const views = viewsOf(scene, answer);
+    matrices.show((one) => (shown.has(one) ? { name: one, ...views[one] } : undefined));
+    lab.say(`${about}${likenessText(scene, answer)}`);
+    costs.show(scene);
+    agreed.textContent = agreementOf(scene, answer);
+    teller.tell();
+  };
+  return { show };
+}
+
+/** Where one's own score is typed; says in words what cannot be read, while the last that could stays on the page. */
+function formulaField(read: (formula: string) => void) {
+  const plain = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+  const about = { id: "formula", "aria-describedby": "formula-help formula-trouble" };
+  const input = h("input", { ...plain, ...about, maxlength: MOST_CHARACTERS });
+  const help =
+    "Use score (scaled dot product / T), q and k (positions from 0; here q = 0), + − * / // % < <= == && || ! ? : and abs, exp, floor, log, max, min, sqrt, tanh, infinity.";
+  const message = h("p", { class: "field-message", id: "formula-trouble", role: "status" });
+  const say = (text: string, isWrong: boolean): void => {
+    message.textContent = text;
+    input.setAttribute("aria-invalid", String(isWrong));
+  };
+  /** What could be read last. */
+  let known = "";
+  input.addEventListener("input", () => {
+    const trouble = troubleWith(input.value);
+    if (trouble !== "") {
+      say(`Cannot be read: ${trouble}. The last valid formula is shown.`, true);
+      return;
+    }
+    say("", false);
+    known = input.value;
+    read(known);
+  });
+  const name = h("label", { for: "formula" }, "Your own score");
+  return {
+    element: h("div", { class: "field" }, name, input, h("small", { id: "formula-help" }, help), message),
+    show({ state: { formula }, strange }: ScoreScene): void {
+      // What cannot be read yet is still being typed.
+      if (document.activeElement === input && formula === known && input.value !== formula) return;
+      known = formula;
+      input.value = formula;
+      say(strange, false);
+    },
+  };
+}
+
+/** As given, the first key is the query itself and the second is three times as long. */
+function likenessText({ state, weights }: ScoreScene, answer: ScoreAnswer | undefined): string {
+  if (state.q !== INITIAL.q || state.K !== INITIAL.K) return "";
+  const gives = givenBy(answer?.weights ?? weights, KINDS.indexOf(state.kind));
+  return ` k1 equals q, and k2 is three times q: ${ABOUT[state.kind].name} gives ${gives}.`;
+}
+
+/** "k1 and k2 the most" */
+function givenBy(weights: Matrix, row: number): string {
+  const all = rowsOf(weights)[row] ?? [];
+  const most = Math.max(...all);
+  if (Number.isNaN(most)) return "no key a weight that is a number";
+  if (most === 0) return "every key 0";
+  const best = all.flatMap((weight, key) => (most - weight < SAME ? [`k${key + 1}`] : []));
+  return best.length === all.length ? "every key the same" : `${LIST.format(best)} the most`;
+}
+
+function agreementOf({ strange }: ScoreScene, answer: ScoreAnswer | undefined): string {
+  if (answer === undefined) return OWN_ARITHMETIC;
+  const but = strange === "" ? "" : ", except for your own, whose scores are not all finite";
+  return `All weights come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}${but}.`;
+}
+
+runRoom({ store, sceneOf, callsOf, read: readAnswers, build: scoreRoom });

@@ -2,11 +2,9 @@
 
 import { at } from "../../src/model/matrix.js";
 import { Board, figure, type Shape, shape, type View } from "../../src/ui/board.js";
-import { regionFrom } from "../../src/ui/levels.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import type { ScoreAnswer } from "./calls.js";
 import { KEYS, KINDS } from "./kinds.js";
-import type { ScoreScene } from "./scene.js";
+import type { ScoreAnswer, ScoreScene } from "./scene.js";
 
 /** The plane reaches as far to both sides of the origin, in steps between two places of the grid. */
 const [ACROSS, DOWN, STEP] = [5, 2.5, 0.125];
@@ -59,8 +57,7 @@ export class Plane {
   /** Without an answer the colours stay what they were. */
   show(scene: ScoreScene, answer: ScoreAnswer | undefined): void {
     if (answer !== undefined && answer !== this.#of) {
-      const field = { data: answer.plane, columns: COLUMNS };
-      this.#regions = LEVELS.map((level) => regionFrom(field, level));
+      this.#regions = LEVELS.map((level) => regionFrom(answer.plane, level));
       this.#of = answer;
     }
     this.#scene = scene;
@@ -128,17 +125,9 @@ export class Plane {
           shape("circle", `${name} ground`, { class: "plane-key", ...place, r }),
           shape("circle", `${name} weight`, { class: "plane-weight", ...place, r, "fill-opacity": weight || 0 }),
         ];
-    const handle = {
-      class: "plane-handle",
-      "data-drag": key,
-      tabindex: 0,
-      role: "slider",
-      "aria-label": isQuery ? "The query q" : `The key ${name}`,
-      "aria-valuenow": x,
-      "aria-valuemin": -ACROSS,
-      "aria-valuemax": ACROSS,
-      "aria-valuetext": said,
-    };
+    const range = { "aria-valuemin": -ACROSS, "aria-valuenow": x, "aria-valuemax": ACROSS, "aria-valuetext": said };
+    const about = { "data-drag": key, "aria-label": isQuery ? "The query q" : `The key ${name}` };
+    const handle = { class: "plane-handle", tabindex: 0, role: "slider", ...about, ...range };
     const [qx, qy] = this.#vector(-1);
     // Beside the ring, where the key stands in it.
     const reach = Math.hypot(x - qx, y - qy) * unit < RING ? RING + unit * Math.abs(qx - x) : r;
@@ -164,4 +153,52 @@ function legend(start: number, wide: number, y: number): Shape[] {
       figure(`legend ${level}`, percent(level), [x + width / 2, y + 25], { class: "plane-name" }),
     ];
   });
+}
+
+const CORNERS = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 1],
+] as const;
+
+/**
+ * Where numbers at PLACES are at least so large, as a path: marching squares, in steps of the grid, the first number at 0, 0. Cells that
+ * belong to it as a whole are joined in rows.
+ */
+function regionFrom(data: ArrayLike<number>, level: number): string {
+  const path: string[] = [];
+  for (let row = 0; row + 1 < data.length / COLUMNS; row++) {
+    let joined = 0;
+    for (let col = 0; col < COLUMNS; col++) {
+      const corners = CORNERS.map(([right, down]) => {
+        const value = col + right < COLUMNS ? data[(row + down) * COLUMNS + col + right] : undefined;
+        return { x: col + right, y: row + down, over: (value ?? Number.NaN) - level };
+      });
+      if (corners.every(({ over }) => over >= 0)) {
+        joined += 1;
+        continue;
+      }
+      if (joined > 0) path.push(`M${col - joined} ${row}H${col}V${row + 1}H${col - joined}Z`);
+      joined = 0;
+      const points = corners.flatMap((from, index) => edge(from, corners[(index + 1) % 4] ?? from));
+      if (points.length > 0) path.push(`M${points.join("L")}Z`);
+    }
+  }
+  return path.join("");
+}
+
+interface Corner {
+  readonly x: number;
+  readonly y: number;
+  readonly over: number;
+}
+
+/** The corner that an edge begins with, where that is inside, and where the level crosses it. */
+function edge(from: Corner, to: Corner): string[] {
+  const points = from.over >= 0 ? [`${from.x} ${from.y}`] : [];
+  if (from.over >= 0 === to.over >= 0 || !Number.isFinite(from.over - to.over)) return points;
+  const part = from.over / (from.over - to.over);
+  const between = (a: number, b: number): string => (a + (b - a) * part).toFixed(3);
+  return [...points, `${between(from.x, to.x)} ${between(from.y, to.y)}`];
 }

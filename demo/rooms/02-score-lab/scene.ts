@@ -1,12 +1,27 @@
-// Scores and weights of every kind for one state, by the reference in double precision.
+// Scores and weights of every kind for one state, by the reference in double precision; and what heed itself says to them.
 
 import type { Expr } from "heed/expr";
-import { attention as reference } from "heed/reference";
-import { at, fill, type Matrix, multiply, toSingle, transpose } from "../../src/model/matrix.js";
+import { type ReferenceOptions, attention as reference } from "heed/reference";
+import type { Answer, Call, Tensor } from "../../src/engine/engine.js";
+import {
+  at,
+  columns,
+  fill,
+  identity,
+  type Matrix,
+  multiply,
+  rowsOf,
+  stack,
+  toSingle,
+  transpose,
+  widestGap,
+} from "../../src/model/matrix.js";
 import { readFormula } from "./formula.js";
-import { KEYS, KINDS, WIDTH } from "./kinds.js";
-import { optionsOf, parametersOf, type Typed } from "./options.js";
-import { type ScoreState, TYPED } from "./state.js";
+import { KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
+import { PLACES } from "./plane.js";
+import { type ScoreState, TYPED, type TypedName } from "./state.js";
+
+type Typed = Readonly<Record<TypedName, Matrix>>;
 
 export interface ScoreScene {
   readonly state: ScoreState;
@@ -24,81 +39,124 @@ export interface ScoreScene {
 }
 
 export function sceneOf(state: ScoreState): ScoreScene {
-  const typed = typedOf(state);
-  const { q, K } = typed;
-  const [ofQuery, ofKeys] = [multiply(q, transpose(typed.Wq)), multiply(K, transpose(typed.Wk))];
-  const hidden = fill(
-    KEYS,
-    ofQuery.cols,
-    (key, unit) => at(ofQuery, 0, unit) + at(ofKeys, key, unit) + at(typed.b, 0, unit),
-  );
-  const gate = fill(KEYS, 1, (key) => 1 / (1 + Math.exp(-gateScore(typed, key))));
+  const typed = Object.fromEntries(TYPED.map((name) => [name, toSingle(state[name])])) as Typed;
+  const { q, K, W, Wq, Wk, b, g } = typed;
+  const sums = met(typed, Wq, Wk);
+  const gates = met(typed, columns(g, 0, WIDTH), columns(g, WIDTH, WIDTH));
+  const made = {
+    qW: multiply(q, W),
+    H: fill(KEYS, sums.cols, (key, unit) => at(sums, key, unit) + at(b, 0, unit)),
+    gate: fill(KEYS, 1, (key) => 1 / (1 + Math.exp(-at(gates, key, 0)))),
+  };
   const own = readFormula(state.formula);
-  const parameters = parametersOf(typed, state, own);
   const [query, keys] = [asTensor(q), asTensor(K)];
   const found = KINDS.map((kind) => {
-    const options = { ...optionsOf(kind, parameters), temperature: state.temperature };
-    const { scores, weights } = reference(query, keys, keys, options);
+    const { scores, weights } = reference(query, keys, keys, optionsIn({ typed, state, own }, kind));
     // A formula comes after the temperature.
     return { scores: kind === "own" ? scores.masked.data : scores.raw.data, weights: weights.data };
   });
   const table = (name: "scores" | "weights"): Matrix =>
     fill(KINDS.length, KEYS, (row, key) => found[row]?.[name][key] ?? Number.NaN);
   const scores = table("scores");
-  const made = { qW: multiply(q, typed.W), H: hidden, gate };
   return { state, typed, scores, weights: table("weights"), made, own, strange: strangeness(scores) };
 }
 
 const asTensor = ({ rows, cols, data }: Matrix) => ({ data, shape: [rows, cols] });
 
-function typedOf(state: ScoreState): Typed {
-  const { q, K, W, Wq, Wk, b, v, g } = state;
-  const all = { q, K, W, Wq, Wk, b, v, g };
-  for (const name of TYPED) all[name] = toSingle(all[name]);
-  return all;
+/** What two matrices make of the query and of a key, added: one row a key. */
+function met({ q, K }: Typed, ofQuery: Matrix, ofKeys: Matrix): Matrix {
+  const [query, keys] = [multiply(q, transpose(ofQuery)), multiply(K, transpose(ofKeys))];
+  return fill(KEYS, query.cols, (key, unit) => at(query, 0, unit) + at(keys, key, unit));
 }
 
 /** -Infinity masks; no other score may be anything but a finite number. */
 function strangeness(scores: Matrix): string {
-  const row = KINDS.indexOf("own");
-  for (let key = 0; key < scores.cols; key++) {
-    const score = at(scores, row, key);
-    if (score === Number.NEGATIVE_INFINITY || Number.isFinite(Math.fround(score))) continue;
-    const what = Number.isNaN(score)
-      ? "not a number"
-      : score === Infinity
-        ? "infinite"
-        : "too large for single precision";
-    return `The score of k${key + 1} is ${what}.`;
-  }
-  return "";
+  const own = rowsOf(scores)[KINDS.indexOf("own")] ?? [];
+  const key = own.findIndex((score) => score !== -Infinity && !Number.isFinite(Math.fround(score)));
+  if (key < 0) return "";
+  const said: Readonly<Partial<Record<string, string>>> = { NaN: "not a number", Infinity: "infinite" };
+  return `The score of k${key + 1} is ${said[String(own[key])] ?? "too large for single precision"}.`;
 }
 
-/** What the gate's sigmoid is given. */
-export function gateScore({ q, K, g }: Typed, key: number): number {
-  let sum = 0;
-  for (let col = 0; col < WIDTH; col++) sum += at(g, 0, col) * at(q, 0, col) + at(g, 0, WIDTH + col) * at(K, key, col);
-  return sum;
+interface Parameters {
+  readonly w: Tensor;
+  readonly wq: Tensor;
+  readonly wk: Tensor;
+  readonly b?: Float32Array;
+  readonly v?: Float32Array;
+  readonly gate: Float32Array;
+  readonly bandwidth: number;
+  readonly keep: number;
+  readonly own: Expr;
 }
 
-/** How many keys come before this one, the first of equals first. */
-export function rankOf(scores: Matrix, row: number, key: number): number {
-  const own = at(scores, row, key);
-  let before = 0;
-  for (let other = 0; other < scores.cols; other++) {
-    const score = at(scores, row, other);
-    if (score > own || (score === own && other < key)) before += 1;
-  }
-  return before;
+/** As both heed and its reference take them. */
+type Options = Pick<Call["options"] & ReferenceOptions, "score" | "topK" | "normalize" | "scoreMod">;
+
+/** A kind as options of heed, with parameters of any size. */
+export function optionsOf(kind: Kind, { w, wq, wk, gate, bandwidth, keep, own, ...additive }: Parameters): Options {
+  const special: Readonly<Partial<Record<Kind, Options>>> = {
+    "scaled-dot": {},
+    general: { score: { type: "general", w } },
+    additive: { score: { type: "additive", wq, wk, ...additive } },
+    gated: { score: { type: "gated", w: gate } },
+    rbf: { score: { type: "rbf", bandwidth } },
+    "top-k": { topK: keep },
+    sparsemax: { normalize: "sparsemax" },
+    own: { scoreMod: () => own },
+  };
+  return special[kind] ?? { score: kind === "cosine" || kind === "distance" ? kind : "dot" };
 }
 
-/** With which the scores above it, less it, add up to 1: from the sorted scores, as Martins and Astudillo have it. */
-export function thresholdOf(scores: Matrix, row: number): number {
-  const sorted = Array.from({ length: scores.cols }, (_, key) => at(scores, row, key)).sort((a, b) => b - a);
-  let [sum, threshold] = [0, 0];
-  sorted.forEach((score, index) => {
-    sum += score;
-    if (1 + (index + 1) * score > sum) threshold = (sum - 1) / (index + 1);
-  });
-  return threshold;
+/** With the parameters that are typed. */
+function optionsIn({ typed, state, own }: Pick<ScoreScene, "typed" | "state" | "own">, kind: Kind) {
+  const { bandwidth, keep, temperature } = state;
+  const tensor = ({ rows, cols, data }: Matrix) => ({ data: Float32Array.from(data), shape: [rows, cols] });
+  const [w, wq, wk] = [tensor(typed.W), tensor(typed.Wq), tensor(typed.Wk)];
+  const [b, v, gate] = [tensor(typed.b).data, tensor(typed.v).data, tensor(typed.g).data];
+  return { ...optionsOf(kind, { w, wq, wk, b, v, gate, bandwidth, keep, own }), temperature };
+}
+
+export interface ScoreAnswer {
+  readonly weights: Matrix;
+  /** To the page's own arithmetic; without one's own score where that is strange. */
+  readonly apart: number;
+  /** What one more key would get at each of PLACES. */
+  readonly plane: Float32Array;
+}
+
+/** The identity as values: the output is the row of weights. */
+export function callOf(scene: ScoreScene, kind: Kind): Call {
+  const { q, K } = scene.typed;
+  return { q: stack([q]), k: stack([K]), v: stack([identity(KEYS)]), options: optionsIn(scene, kind) };
+}
+
+/** Every kind, and the plane. */
+export function callsOf(scene: ScoreScene): readonly Call[] {
+  return [...KINDS.map((kind) => callOf(scene, kind)), onPlane(scene)];
+}
+
+/** Every place is an entry of the batch, with a sixth key there; only the value of that one is 1. */
+function onPlane(scene: ScoreScene): Call {
+  const { q, K } = scene.typed;
+  const batch = (rows: number, cols: number, entry: (place: number) => Iterable<number>): Tensor => {
+    const data = new Float32Array(PLACES.length * rows * cols);
+    for (let place = 0; place < PLACES.length; place++) data.set(Array.from(entry(place)), place * rows * cols);
+    return { data, shape: [PLACES.length, 1, rows, cols] };
+  };
+  return {
+    q: batch(1, WIDTH, () => q.data),
+    k: batch(KEYS + 1, WIDTH, (place) => [...K.data, ...(PLACES[place] ?? [])]),
+    v: batch(KEYS + 1, 1, () => Array.from({ length: KEYS + 1 }, (_, key) => Number(key === KEYS))),
+    options: optionsIn(scene, scene.state.kind),
+    lean: true,
+  };
+}
+
+export function readAnswers(scene: ScoreScene, answers: readonly Answer[]): ScoreAnswer {
+  const weights = fill(KINDS.length, KEYS, (row, key) => answers[row]?.weights.data[key] ?? Number.NaN);
+  const rows = KINDS.length - (scene.strange === "" ? 0 : 1);
+  const compared = (matrix: Matrix): Matrix => fill(rows, KEYS, (row, key) => at(matrix, row, key));
+  const plane = answers[KINDS.length]?.output.data ?? new Float32Array();
+  return { weights, apart: widestGap(compared(weights), compared(scene.weights)), plane };
 }

@@ -1,8 +1,7 @@
 // What the reader can choose in this room.
 
-import { codecOf, type Field, fitting, listed, matrix, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import { codecFrom, fitting, initially, listed, matrix, number, oneOf, type StateOf } from "../../src/model/fields.js";
 import { singleRows } from "../../src/model/matrix.js";
-import { Store } from "../../src/model/store.js";
 import { readFormula } from "./formula.js";
 import { KEYS, KINDS } from "./kinds.js";
 
@@ -14,47 +13,29 @@ export const TEMPERATURES: readonly number[] = [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5,
 export const BANDWIDTHS: readonly number[] = [0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3];
 
 const FIELDS = {
-  kind: oneOf("score", KINDS),
-  bandwidth: number("width", 0.2, 3, 1),
-  keep: number("keep", 1, KEYS),
-  temperature: number("T", 0.1, 10, 1),
-  formula: readable("f"),
-  q: matrix("q"),
-  K: matrix("k"),
-  W: matrix("w"),
-  Wq: matrix("wq"),
-  Wk: matrix("wk"),
-  b: matrix("b"),
-  v: matrix("v"),
-  g: matrix("g"),
+  kind: initially("scaled-dot", oneOf("score", KINDS)),
+  bandwidth: initially(1, number("width", 0.2, 3, 1)),
+  keep: initially(2, number("keep", 1, KEYS)),
+  temperature: initially(1, number("T", 0.1, 10, 1)),
+  formula: initially<string>("score - 0.5 * abs(q - k)", { key: "f", write: String, read: readable }),
+  q: initially(singleRows([1, 0.5]), matrix("q")),
+  K: initially(singleRows([1, 0.5], [3, 1.5], [0.5, 2], [-1.5, 0.5], [2, -1.5]), matrix("k")),
+  W: initially(singleRows([1, 0.5], [-1, 1]), matrix("w")),
+  Wq: initially(singleRows([1, 0], [0, 1], [1, -1]), matrix("wq")),
+  Wk: initially(singleRows([1, 0.5], [0, 1], [-1, 0]), matrix("wk")),
+  b: initially(singleRows([0, 0, 0.5]), matrix("b")),
+  v: initially(singleRows([1, 1, 1]), matrix("v")),
+  g: initially(singleRows([0, 0, 1, -1]), matrix("g")),
 };
 
 export type ScoreState = StateOf<typeof FIELDS>;
-export type ScoreStore = Store<ScoreState>;
 
-export const INITIAL: ScoreState = {
-  kind: "scaled-dot",
-  bandwidth: 1,
-  keep: 2,
-  temperature: 1,
-  formula: "score - 0.5 * abs(q - k)",
-  q: singleRows([1, 0.5]),
-  K: singleRows([1, 0.5], [3, 1.5], [0.5, 2], [-1.5, 0.5], [2, -1.5]),
-  W: singleRows([1, 0.5], [-1, 1]),
-  Wq: singleRows([1, 0], [0, 1], [1, -1]),
-  Wk: singleRows([1, 0.5], [0, 1], [-1, 0]),
-  b: singleRows([0, 0, 0.5]),
-  v: singleRows([1, 1, 1]),
-  g: singleRows([0, 0, 1, -1]),
-};
-
-export function openScoreStore(): ScoreStore {
-  return new Store(codecOf<ScoreState>(INITIAL, FIELDS, consistent), ["kind"]);
-}
+export const SCORE_STATE = codecFrom<ScoreState>(FIELDS, consistent);
+export const INITIAL = SCORE_STATE.initial;
 
 /** Only what can be read. */
-function readable(key: string): Field<string> {
-  return { key, write: (text) => text, read: (text) => (troubleWith(text) === "" ? text : undefined) };
+function readable(formula: string): string | undefined {
+  return troubleWith(formula) === "" ? formula : undefined;
 }
 
 /** In words; empty: it can be read. */

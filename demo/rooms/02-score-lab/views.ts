@@ -1,9 +1,8 @@
 // The room's matrices. Pure; the room draws them.
 
-import { signed, type View, weighed } from "../../src/ui/named-matrices.js";
-import type { ScoreAnswer } from "./calls.js";
+import { numbered, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import { ABOUT, FEATURES, HIDDEN, KEYS, KINDS, type Kind } from "./kinds.js";
-import type { ScoreScene } from "./scene.js";
+import type { ScoreAnswer, ScoreScene } from "./scene.js";
 import { TYPED, type TypedName } from "./state.js";
 
 /** What a kind makes of query and keys on the way to a score. */
@@ -20,10 +19,8 @@ export const PARAMETERS: Readonly<Partial<Record<Kind, readonly (TypedName | Mad
   gated: ["g", "gate"],
 };
 
-const numbered = (name: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
-
-const [KEY_NAMES, UNITS] = [numbered("k", KEYS), numbered("h", HIDDEN)];
+const KEY_NAMES = numbered("k", KEYS);
+export const UNITS = numbered("h", HIDDEN);
 const partsOf = (of: string): readonly string[] => FEATURES.map((name) => `${of} ${name}`);
 export const [QUERY_PARTS, KEY_PARTS] = [partsOf("q"), partsOf("k")];
 

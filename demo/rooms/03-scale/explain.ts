@@ -1,11 +1,10 @@
 // One number of the room taken apart: a score, a scaled score, a weight, or a slope.
 
-import { at } from "../../src/model/matrix.js";
-import { type Explanation, products, softened } from "../../src/ui/explanation.js";
-import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { along } from "../../src/model/matrix.js";
+import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
+import { type NamedSpot, numbered } from "../../src/ui/named-matrices.js";
 import { exact, small, timesTold } from "../../src/ui/numbers.js";
-import type { ScaleScene } from "./scene.js";
-import { jacobian } from "./softmax.js";
+import { jacobian, type ScaleScene } from "./scene.js";
 
 export const ROWS = ["S", "Z", "A", "J"] as const;
 export type RowName = (typeof ROWS)[number];
@@ -24,12 +23,7 @@ const TOLD: Readonly<Record<RowName, Tell>> = {
   S: ({ q, k, raw, state }, { col: key }) => ({
     subject: `q · k${key + 1}`,
     sentence: `The sum of ${state.width === 1 ? "one product" : `${state.width} products`}, component by component.`,
-    ...products(
-      Array.from({ length: state.width }, (_, index) => String(index + 1)),
-      (index) => at(q, 0, index),
-      (index) => at(k, key, index),
-      ["", "q", `k${key + 1}`],
-    ),
+    ...products(numbered("", state.width), along(q, 0), along(k, key), ["", "q", `k${key + 1}`]),
     result: raw[key] ?? Number.NaN,
     lights: [],
   }),
@@ -41,12 +35,12 @@ const TOLD: Readonly<Record<RowName, Tell>> = {
       sentence: `The score divided by ${by}, and by the temperature ${state.temperature}.`,
       last: timesTold([from, factor], result),
       result,
-      lights: [{ name: "S", row: 0, col: key }],
+      lights: [lit("S", 0, key)],
     };
   },
   A: ({ scaled }, { col }, kernel) => {
-    const names = scaled.map((_, key) => `k${key + 1}`);
-    const [subject, light] = [`weight of ${names[col]}`, { name: "Z", row: 0 }];
+    const names = numbered("k", scaled.length);
+    const [subject, light] = [`weight of ${names[col]}`, lit("Z", 0)];
     return softened(scaled, names, { subject, at: col, kernel: kernel?.[col], light });
   },
   J: ({ soft }, { row: i, col: j }) => {
@@ -60,7 +54,7 @@ const TOLD: Readonly<Record<RowName, Tell>> = {
           : "A weight gives way to another key’s score by the product of both weights.",
       last: `${i === j ? `${small(a)} × (1 − ${small(a)})` : `−${small(a)} × ${small(b)}`} = ${small(result)}`,
       result,
-      lights: [{ name: "A", row: 0, col: i }],
+      lights: [lit("A", 0, i)],
     };
   },
 };

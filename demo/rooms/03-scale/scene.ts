@@ -1,9 +1,10 @@
-// The numbers of the room for one state: the row that is shown, and the curves over width or temperature.
+// The numbers of the room for one state: the row that is shown, and the curves over width or temperature; and what heed says to them.
 
-import { fill, type Matrix, toSingle } from "../../src/model/matrix.js";
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { fill, identity, type Matrix, stack, toSingle } from "../../src/model/matrix.js";
+import { normal, twoDecimals } from "../../src/model/random.js";
+import { softmax } from "../../src/model/softmax.js";
 import { atOnce } from "../../src/ui/pieces.js";
-import { type Draw, draws as drawing } from "./draws.js";
-import { type Softened, soften } from "./softmax.js";
 import { type ScaleState, type Scaling, TEMPERATURES, WIDTHS } from "./state.js";
 
 const DRAWS_IN_A_PIECE = 8;
@@ -22,6 +23,8 @@ export interface ScaleScene {
   readonly k: Matrix;
   /** The factor between q . k and what the softmax is given. */
   readonly factor: number;
+  /** What the softmax is given, by draw and key; the first draw is the row that is shown. */
+  readonly given: Scores;
   readonly raw: readonly number[];
   readonly scaled: readonly number[];
   readonly soft: Softened;
@@ -30,21 +33,20 @@ export interface ScaleScene {
   readonly xs: readonly number[];
   /** Where the present state stands among them. */
   readonly cursor: number;
-  readonly here: Point;
 }
 
 export function sceneOf(state: ScaleState): ScaleScene {
   const draws = drawsOf(state);
-  const at = WIDTHS.indexOf(state.width);
   const factor = factorOf(state.scaling, state.width, state.temperature);
-  const first = draws[0];
-  const raw = first?.scores.map((scores) => scores[at] ?? 0) ?? [];
-  const scaled = raw.map((score) => score * factor);
+  const [first] = draws;
+  const [raw = []] = givenOf(draws, state.width, 1);
+  const given = givenOf(draws, state.width, factor);
+  const [scaled = []] = given;
   const xs = state.axis === "d" ? WIDTHS : TEMPERATURES;
   const curve = (scaling: Scaling): readonly Point[] =>
     xs.map((x) => {
       const [width, temperature] = state.axis === "d" ? [x, state.temperature] : [state.width, x];
-      return pointOf(draws, WIDTHS.indexOf(width), factorOf(scaling, width, temperature), state.likeness > 0);
+      return pointOf(givenOf(draws, width, factorOf(scaling, width, temperature)), state.likeness > 0);
     });
   const curves = { root: curve("root"), none: curve("none") };
   const cursor = xs.indexOf(state.axis === "d" ? state.width : state.temperature);
@@ -54,13 +56,13 @@ export function sceneOf(state: ScaleState): ScaleScene {
     q: vectors(first === undefined ? [] : [first.q], state.width),
     k: vectors(first?.keys ?? [], state.width),
     factor,
+    given,
     raw,
     scaled,
     soft: soften(scaled),
     curves,
     xs,
     cursor,
-    here: curves[state.scaling][cursor] ?? { spread: 0, entropy: 0, slope: 0 },
   };
 }
 
@@ -68,9 +70,54 @@ function factorOf(scaling: Scaling, width: number, temperature: number): number 
   return (scaling === "root" ? 1 / Math.sqrt(width) : 1) / temperature;
 }
 
+type Scores = readonly (readonly number[])[];
+
+function givenOf(draws: readonly Draw[], width: number, factor: number): Scores {
+  const at = WIDTHS.indexOf(width);
+  return draws.map(({ scores }) => scores.map((score) => (score[at] ?? 0) * factor));
+}
+
 /** In single precision, as the kernel gets them. */
-export function vectors(rows: readonly Float64Array[], width: number): Matrix {
+function vectors(rows: readonly Float64Array[], width: number): Matrix {
   return toSingle(fill(rows.length, width, (row, col) => rows[row]?.[col] ?? 0));
+}
+
+// A narrower vector is the beginning of a wider one.
+
+/** Queries, each with keys of its own; the page shows the first and averages over all. */
+const DRAWS = 64;
+const WIDEST = WIDTHS.at(-1) ?? 1;
+
+interface Draw {
+  /** WIDEST numbers. */
+  readonly q: Float64Array;
+  readonly keys: readonly Float64Array[];
+  /** q . k at each of WIDTHS, by key. */
+  readonly scores: readonly (readonly number[])[];
+}
+
+/** One after the other; together they are some milliseconds. */
+function* drawing(seed: number, keys: number, likeness: number): Generator<Draw> {
+  const next = normal(seed);
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const q = Float64Array.from({ length: WIDEST }, () => twoDecimals(next()));
+    const vectors = Array.from({ length: keys }, (_, key) => {
+      const part = key === 0 ? likeness : 0;
+      const rest = Math.sqrt(1 - part * part);
+      return q.map((component) => twoDecimals(part * component + rest * next()));
+    });
+    yield { q, keys: vectors, scores: vectors.map((vector) => scoresAt(q, vector)) };
+  }
+}
+
+/** The sum of products so far, wherever a width of the list is reached. */
+function scoresAt(q: Float64Array, k: Float64Array): readonly number[] {
+  let sum = 0;
+  let done = 0;
+  return WIDTHS.map((width) => {
+    for (; done < width; done++) sum += (q[done] ?? 0) * (k[done] ?? 0);
+    return sum;
+  });
 }
 
 let drawn: { readonly of: string; readonly draws: readonly Draw[] } = { of: "", draws: [] };
@@ -96,19 +143,67 @@ function drawnOf({ seed, keys, likeness }: ScaleState): string {
 }
 
 /** The key that resembles the query is no part of the spread: it is the signal. */
-function pointOf(draws: readonly Draw[], width: number, factor: number, skipFirst: boolean): Point {
+function pointOf(given: Scores, skipFirst: boolean): Point {
   let [sum, squares, count, entropy, slope] = [0, 0, 0, 0, 0];
-  for (const { scores } of draws) {
-    const row = scores.map((score) => (score[width] ?? 0) * factor);
+  for (const row of given) {
     for (const score of skipFirst ? row.slice(1) : row) {
       sum += score;
       squares += score * score;
       count += 1;
     }
     const soft = soften(row);
-    entropy += soft.entropy / draws.length;
-    slope += soft.slope / draws.length;
+    entropy += soft.entropy / given.length;
+    slope += soft.slope / given.length;
   }
   const mean = sum / count;
   return { spread: Math.sqrt(Math.max(0, squares / count - mean * mean)), entropy, slope };
+}
+
+/** What a softmax does to one row of scores: weights, their entropy, and how far they can still be moved. */
+interface Softened {
+  readonly weights: readonly number[];
+  /** In nats. */
+  readonly entropy: number;
+  /** The Frobenius norm of the Jacobian, d weight / d score. */
+  readonly slope: number;
+}
+
+export function soften(scores: readonly number[]): Softened {
+  const weights = Array.from(softmax(fill(1, scores.length, (_, col) => scores[col] ?? 0)).data);
+  const entropy = -weights.reduce((total, weight) => total + (weight > 0 ? weight * Math.log(weight) : 0), 0);
+  let squares = 0;
+  for (let i = 0; i < weights.length; i++) {
+    for (let j = 0; j < weights.length; j++) squares += jacobian(weights, i, j) ** 2;
+  }
+  return { weights, entropy, slope: Math.sqrt(squares) };
+}
+
+/** How weight i moves when score j does. */
+export function jacobian(weights: readonly number[], i: number, j: number): number {
+  const [a, b] = [weights[i] ?? 0, weights[j] ?? 0];
+  return i === j ? a * (1 - a) : -a * b;
+}
+
+/** What the kernel gave for the row that is shown, and how far it is from the page's arithmetic over all draws. */
+export interface ScaleAnswer {
+  readonly weights: Float32Array;
+  readonly difference: number;
+}
+
+/** Every draw is a head of its own. The identity as values: the output is the weights. */
+export function callOf({ state, draws }: ScaleScene, shown = draws): Call {
+  const { width, temperature, scaling, keys } = state;
+  return {
+    q: stack(shown.map((draw) => vectors([draw.q], width))),
+    k: stack(shown.map((draw) => vectors(draw.keys, width))),
+    v: stack(shown.map(() => identity(keys))),
+    options: { ...(scaling === "none" ? { scale: 1 } : {}), temperature },
+  };
+}
+
+export function readAnswers({ given, state }: ScaleScene, [found]: readonly Answer[]): ScaleAnswer {
+  const all = found?.weights.data ?? new Float32Array(0);
+  const own = given.flatMap((scores) => soften(scores).weights);
+  const gaps = own.map((weight, index) => Math.abs(weight - (all[index] ?? Number.NaN)));
+  return { weights: all.slice(0, state.keys), difference: Math.max(...gaps) };
 }

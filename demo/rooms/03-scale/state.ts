@@ -1,7 +1,6 @@
 // What the reader can choose in this room.
 
-import { codecOf, listed, number, oneOf, type StateOf } from "../../src/model/fields.js";
-import { Store } from "../../src/model/store.js";
+import { codecFrom, initially, listed, number, oneOf, type StateOf } from "../../src/model/fields.js";
 
 export const WIDTHS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
 export const TEMPERATURES: readonly number[] = [
@@ -11,28 +10,23 @@ export const [LEAST_KEYS, MOST_KEYS] = [2, 12];
 const MOST_SEED = 9999;
 
 const FIELDS = {
-  width: number("d", 1, 512),
-  keys: number("n", LEAST_KEYS, MOST_KEYS),
-  scaling: oneOf("scale", ["root", "none"]),
-  temperature: number("T", 0.05, 20, 2),
+  width: initially(64, number("d", 1, 512)),
+  keys: initially(8, number("n", LEAST_KEYS, MOST_KEYS)),
+  scaling: initially("none", oneOf("scale", ["root", "none"])),
+  temperature: initially(1, number("T", 0.05, 20, 2)),
   /** How much the first key resembles the query: the cosine that it has with it, in the mean. */
-  likeness: number("like", 0, 0.9, 2),
-  seed: number("seed", 1, MOST_SEED),
+  likeness: initially(0, number("like", 0, 0.9, 2)),
+  seed: initially(1, number("seed", 1, MOST_SEED)),
   /** What the curves run over. */
-  axis: oneOf("over", ["d", "T"]),
+  axis: initially("d", oneOf("over", ["d", "T"])),
 };
 
 export type ScaleState = StateOf<typeof FIELDS>;
 export type Scaling = ScaleState["scaling"];
-export type ScaleStore = Store<ScaleState>;
 
-export function openScaleStore(): ScaleStore {
-  const initial: ScaleState = { width: 64, keys: 8, scaling: "none", temperature: 1, likeness: 0, seed: 1, axis: "d" };
-  const consistent = (state: ScaleState): ScaleState => ({
-    ...state,
-    width: listed(WIDTHS, state.width),
-    temperature: listed(TEMPERATURES, state.temperature),
-    seed: state.seed > MOST_SEED ? 1 : state.seed,
-  });
-  return new Store(codecOf(initial, FIELDS, consistent));
-}
+export const SCALE_STATE = codecFrom<ScaleState>(FIELDS, (state) => ({
+  ...state,
+  width: listed(WIDTHS, state.width),
+  temperature: listed(TEMPERATURES, state.temperature),
+  seed: state.seed > MOST_SEED ? 1 : state.seed,
+}));

@@ -1,12 +1,10 @@
 // The room's rows and slopes as matrices, its averages as curves. Pure; the room draws them.
 
 import { fill, type Matrix } from "../../src/model/matrix.js";
-import type { ChartView } from "../../src/ui/heed-chart.js";
-import { signed, type View, weighed } from "../../src/ui/named-matrices.js";
+import type { ChartView, Series } from "../../src/ui/heed-chart.js";
+import { numbered, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import type { RowName } from "./explain.js";
-import type { Point, ScaleScene } from "./scene.js";
-import { jacobian } from "./softmax.js";
-import { WIDTHS } from "./state.js";
+import { jacobian, type Point, type ScaleScene } from "./scene.js";
 
 /** Scores beyond this have the full colour: no row looks calmer because another one is wild. */
 const LOUD = 12;
@@ -14,7 +12,7 @@ const LOUD = 12;
 const STEEPEST = 0.25;
 
 export function viewsOf({ raw, scaled, soft }: ScaleScene, kernel?: ArrayLike<number>): Record<RowName, View> {
-  const named = (letter: string): readonly string[] => raw.map((_, key) => `${letter}${key + 1}`);
+  const named = (letter: string) => numbered(letter, raw.length);
   const line = (numbers: ArrayLike<number>): Matrix => fill(1, raw.length, (_, col) => numbers[col] ?? Number.NaN);
   const slopes = fill(raw.length, raw.length, (i, j) => jacobian(soft.weights, i, j));
   return {
@@ -31,20 +29,14 @@ const BINS: readonly number[] = Array.from({ length: 41 }, (_, index) => BIN * (
 export const MIDDLE_BIN = (BINS.length - 1) / 2;
 
 /** What the softmax is given, over all draws and keys. */
-export function histogramView({ draws, state, factor }: ScaleScene, cursor: number): ChartView {
-  const width = WIDTHS.indexOf(state.width);
-  const scores = draws.flatMap((draw) => draw.scores.map((at) => (at[width] ?? 0) * factor));
+export function histogramView({ given }: ScaleScene, cursor: number): ChartView {
+  const scores = given.flat();
   const binOf = (score: number): number => Math.max(0, Math.min(BINS.length - 1, Math.round(score / BIN) + MIDDLE_BIN));
   const counts = BINS.map(() => 0);
   for (const score of scores) counts[binOf(score)] = (counts[binOf(score)] ?? 0) + 1;
   return {
     label: "How many of all scores fall where",
-    x: {
-      name: "score, as the softmax is given it",
-      values: BINS,
-      log: false,
-      ticks: BINS.filter((bin) => bin % 20 === 0),
-    },
+    x: { name: "score, as the softmax is given it", values: BINS, log: false, ticks: [-40, -20, 0, 20, 40] },
     y: { name: "fraction of all scores", most: 0.75 },
     series: [
       { name: "these scores", values: counts.map((count) => count / scores.length), tone: "share" },
@@ -65,7 +57,7 @@ export function ballView({ soft }: ScaleScene, cursor = PUSHES.indexOf(0)): Char
   const moved = (push: number): number => 1 / (1 + ((1 - best) / best) * Math.exp(-push));
   return {
     label: "The largest weight, if its score moved",
-    x: { name: "its score, moved by", values: PUSHES, log: false, ticks: PUSHES.filter((push) => push % 8 === 0) },
+    x: { name: "its score, moved by", values: PUSHES, log: false, ticks: [-16, -8, 0, 8, 16] },
     y: { name: "the largest weight", most: 1.05 },
     series: [{ name: "weight", values: PUSHES.map(moved), tone: "share" }],
     cursor,
@@ -73,50 +65,38 @@ export function ballView({ soft }: ScaleScene, cursor = PUSHES.indexOf(0)): Char
 }
 
 export function spreadView(scene: ScaleScene): ChartView {
-  const { state, xs } = scene;
-  const free =
-    state.axis === "d" ? xs.map((x) => Math.sqrt(x) / state.temperature) : xs.map((x) => Math.sqrt(state.width) / x);
-  const most = Math.max(...scene.curves.none.map(({ spread }) => spread), ...free);
-  const least = Math.min(...scene.curves.root.map(({ spread }) => spread), 0.1);
-  return {
-    ...over(scene, "Standard deviation of the scores that the softmax is given"),
-    y: { name: "standard deviation of the scores", least, most: most * 1.2, log: true },
-    series: [
-      ...both(scene, (point) => point.spread),
-      { name: state.axis === "d" ? "√d / T" : "√d / T, at this d", values: free, tone: "soft", dashed: true },
-    ],
-  };
+  const { state, xs, curves } = scene;
+  const isWidth = state.axis === "d";
+  const free = xs.map((x) => (isWidth ? Math.sqrt(x) / state.temperature : Math.sqrt(state.width) / x));
+  const most = Math.max(...curves.none.map(({ spread }) => spread), ...free);
+  const least = Math.min(...curves.root.map(({ spread }) => spread), 0.1);
+  const y = { name: "standard deviation of the scores", least, most: most * 1.2, log: true };
+  const law = { name: isWidth ? "√d / T" : "√d / T, at this d", values: free };
+  return curveView(scene, "Standard deviation of the scores that the softmax is given", y, "spread", law);
 }
 
 export function entropyView(scene: ScaleScene): ChartView {
   const full = Math.log(scene.state.keys);
-  return {
-    ...over(scene, "Mean entropy of the weights"),
-    y: { name: "entropy of the weights, nats", most: full * 1.04 },
-    series: [
-      ...both(scene, (point) => point.entropy),
-      { name: "ln n: all equal", values: scene.xs.map(() => full), tone: "soft", dashed: true },
-    ],
-  };
+  const y = { name: "entropy of the weights, nats", most: full * 1.04 };
+  const law = { name: "ln n: all equal", values: scene.xs.map(() => full) };
+  return curveView(scene, "Mean entropy of the weights", y, "entropy", law);
 }
 
 export function slopeView(scene: ScaleScene): ChartView {
   const steepest = Math.max(...[...scene.curves.none, ...scene.curves.root].map(({ slope }) => slope));
-  return {
-    ...over(scene, "Mean size of the softmax's Jacobian"),
-    y: { name: "size of the Jacobian, ‖J‖", most: steepest * 1.08 },
-    series: both(scene, (point) => point.slope),
-  };
+  const y = { name: "size of the Jacobian, ‖J‖", most: steepest * 1.08 };
+  return curveView(scene, "Mean size of the softmax's Jacobian", y, "slope");
 }
 
-function over({ state, xs, cursor }: ScaleScene, label: string): Pick<ChartView, "label" | "x" | "cursor"> {
+type Law = Pick<Series, "name" | "values">;
+
+function curveView(scene: ScaleScene, label: string, y: ChartView["y"], of: keyof Point, law?: Law): ChartView {
+  const { state, xs, cursor, curves } = scene;
   const name = state.axis === "d" ? "width d" : "temperature T";
-  return { label: `${label}, against the ${name}`, x: { name, values: xs, log: true }, cursor };
-}
-
-function both(scene: ScaleScene, pick: (point: Point) => number): ChartView["series"] {
-  return [
-    { name: "not divided", values: scene.curves.none.map(pick), tone: "key" },
-    { name: "divided by √d", values: scene.curves.root.map(pick), tone: "query" },
+  const series: readonly Series[] = [
+    { name: "not divided", values: curves.none.map((point) => point[of]), tone: "key" },
+    { name: "divided by √d", values: curves.root.map((point) => point[of]), tone: "query" },
+    ...(law === undefined ? [] : [{ ...law, tone: "soft", dashed: true } as const]),
   ];
+  return { label: `${label}, against the ${name}`, x: { name, values: xs, log: true }, y, series, cursor };
 }

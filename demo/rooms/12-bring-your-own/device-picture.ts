@@ -1,7 +1,7 @@
 // This device: what is there, and a race that the reader starts, with a report to copy.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { copyFrom } from "../../src/ui/copy.js";
+import { copyFrom } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";

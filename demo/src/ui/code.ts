@@ -3,7 +3,6 @@
 import { formatSingle } from "heed/viz";
 import type { Call, Tensor } from "../engine/engine.js";
 import { type Matrix, rowsOf, unstack } from "../model/matrix.js";
-import { copyFrom } from "./copy.js";
 import { button, h } from "./dom.js";
 
 /** As formatSingle, but all digits where eight are too few: so are the texts that PyTorch ran, tests/fixtures/snippets.json. */
@@ -35,37 +34,33 @@ interface HeedSource extends Source {
   /** Said of the values. */
   readonly values?: string;
   readonly results?: string;
-  /** What follows the call; default: its output is printed. */
+  /** What follows the call, before its output is printed. */
   readonly then?: string;
+  readonly imports?: string;
 }
 
+/** Said of values that are the identity. */
+export const IDENTITY = "// The identity as values: the output is the weights.\n";
+
 /** A call of heed as it is made on the page. */
-export function heedSource({ about, call, options, values = "", results = "output", then = "" }: HeedSource): string {
+export function heedSource(source: HeedSource): string {
+  const { about, call, options, values = "", results = "output", then = "", imports = "" } = source;
   const lines = Object.entries(options).map(([name, value]) => `  ${name}: ${written(value)},\n`);
   const [q, k, v] = tensorsOf(call, heedTensor);
-  return `${about === "" ? "" : `// ${about}\n`}import { createHeed } from "heed";
-
-const heed = await createHeed();
-${q}
+  const body = `${q}
 ${k}
 ${values}${v}
 
 const { ${results} } = await heed.attention(q, k, v, {
 ${lines.join("")}});
-${then}console.log(output.shape, output.data);
-heed.dispose();
-`;
+${then}`;
+  return heedProgram(about, body.trimEnd(), "output.shape, output.data", imports);
 }
 
 /** `rest`: from the tensors to the output. */
-export function torchSource({ about, call }: Source, rest: string): string {
-  return `# ${about}
-import torch
-import torch.nn.functional as F
-
-${tensorsOf(call, torchTensor).join("\n")}
-${rest}print(output.shape, output)
-`;
+export function torchSource({ about, call }: Source, rest: string, print = "output.shape, output"): string {
+  const body = `${tensorsOf(call, torchTensor).join("\n")}\n${rest}`;
+  return torchProgram(about, body.trimEnd(), print, true);
 }
 
 function tensorsOf(call: Source["call"], source: typeof heedTensor): readonly string[] {
@@ -74,8 +69,9 @@ function tensorsOf(call: Source["call"], source: typeof heedTensor): readonly st
   return (["q", "k", "v"] as const).map((name) => source(name, matricesOf(call[name])));
 }
 
-/** A value as source code. */
+/** A value as source code; a function gives its own. */
 function written(value: unknown): string {
+  if (typeof value === "function") return String(value());
   if (typeof value === "number") return single(value);
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (value instanceof Float32Array || value instanceof Uint8Array)
@@ -88,8 +84,7 @@ function written(value: unknown): string {
 
 /** A whole program of heed's: what it is about, what it does, and what it prints. */
 export function heedProgram(about: string, body: string, print = "output.data", imports = ""): string {
-  return `// ${about}
-import { createHeed } from "heed";
+  return `${about === "" ? "" : `// ${about}\n`}import { createHeed } from "heed";
 ${imports}
 const heed = await createHeed();
 ${body}
@@ -116,6 +111,25 @@ export function codeButtons(heedCode: () => string, torchCode: () => string): HT
   };
   const all = [copier("heed", "heed", heedCode), copier("torch", "PyTorch", torchCode)];
   return h("div", { class: "code-buttons" }, ...all);
+}
+
+const SHOWN_FOR = 1600;
+
+/** Copies text and says on the button whether that worked. */
+export async function copyFrom(button: HTMLButtonElement, text: string): Promise<void> {
+  const before = button.textContent ?? "";
+  let said = "Copied";
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    said = "Not allowed here";
+  }
+  button.textContent = said;
+  button.disabled = true;
+  setTimeout(() => {
+    button.textContent = before;
+    button.disabled = false;
+  }, SHOWN_FOR);
 }
 
 function shapeOf(heads: readonly Matrix[]): readonly number[] {

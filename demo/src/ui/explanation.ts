@@ -1,4 +1,4 @@
-// One number taken apart: the terms it is the sum of, where they stand, and what they add up to. Pure; drawn by readout.ts.
+// One number taken apart: the terms it is the sum of, where they stand, and what they add up to. Pure; drawn by teller.ts.
 
 import { exact, small } from "./numbers.js";
 
@@ -45,13 +45,10 @@ export interface Explanation {
 /** What a number adds up to, written out. */
 type Sum = Required<Pick<Explanation, "head" | "terms" | "last">>;
 
+type Entry = (index: number) => number;
+
 /** A dot product written out. */
-export function products(
-  names: readonly string[],
-  left: (index: number) => number,
-  right: (index: number) => number,
-  head: readonly string[],
-): Sum {
+export function products(names: readonly string[], left: Entry, right: Entry, head: readonly string[]): Sum {
   let sum = 0;
   const terms = names.map((label, index) => {
     const [a, b] = [left(index), right(index)];
@@ -62,13 +59,9 @@ export function products(
 }
 
 /** A cosine written out: the products, and the squares that make both lengths. */
-export function directions(
-  names: readonly string[],
-  left: (index: number) => number,
-  right: (index: number) => number,
-): Sum {
+export function directions(names: readonly string[], left: Entry, right: Entry): Sum {
   const { terms } = products(names, left, right, []);
-  const total = (value: (index: number) => number): number => names.reduce((sum, _, index) => sum + value(index), 0);
+  const total = (value: Entry): number => names.reduce((sum, _, index) => sum + value(index), 0);
   const [dot, a, b] = [total((i) => left(i) * right(i)), total((i) => left(i) ** 2), total((i) => right(i) ** 2)];
   const cosine = a * b === 0 ? 0 : dot / Math.sqrt(a * b);
   return {
@@ -81,20 +74,19 @@ export function directions(
   };
 }
 
-/** A squared distance written out, and the score that it becomes. */
-export function distances(
-  names: readonly string[],
-  left: (index: number) => number,
-  right: (index: number) => number,
-  { score, written }: { readonly score: (sum: number) => number; readonly written: (sum: string) => string },
-): Sum {
+/** A squared distance written out, and the score that it becomes: over 2 b², or its root where there is no bandwidth. */
+export function distances(names: readonly string[], left: Entry, right: Entry, bandwidth?: number): Sum {
   const terms = names.map((label, index) => {
     const [a, b] = [left(index), right(index)];
     return { label, square: (a - b) ** 2, figures: [a, b, (a - b) ** 2].map((value) => exact(value)), faint: a === b };
   });
   const sum = terms.reduce((all, { square }) => all + square, 0);
+  const [score, written] =
+    bandwidth === undefined
+      ? [-Math.sqrt(sum), `−√${exact(sum)}`]
+      : [-sum / (2 * bandwidth ** 2), `−${exact(sum)} / (2 × ${bandwidth}²)`];
   // There is no minus before a zero.
-  const last = sum === 0 ? "0" : `${written(exact(sum))} = ${exact(score(sum))}`;
+  const last = sum === 0 ? "0" : `${written} = ${exact(score)}`;
   return { head: ["", "q", "k", "(q − k)²"], terms, last };
 }
 

@@ -16,6 +16,10 @@ export type View = Omit<MatrixView, "name">;
 export type Views<Name extends string> = Readonly<Partial<Record<Name, View>>>;
 type Labels = readonly string[];
 
+/** "k1", "k2" … */
+export const numbered = (name: string, count: number): Labels =>
+  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
+
 /** Blue above 0 and brown below, the stronger the nearer to the largest number, or to 1. */
 export function signed(title: string, about: string, matrix: Matrix, rowLabels: Labels, colLabels: Labels): View {
   return { title, about, matrix, rowLabels, colLabels, tone: "signed", full: Math.max(1, largest(matrix)) };
