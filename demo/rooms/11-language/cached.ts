@@ -17,47 +17,38 @@ export interface Taken {
   readonly apart: number;
 }
 
-export class CachedModel {
-  readonly #model: GPT2Model;
-  readonly #caches: readonly KVCache[];
-  #ids: readonly number[] = [];
+export type CachedModel = Awaited<ReturnType<typeof openCached>>;
 
-  private constructor(model: GPT2Model, caches: readonly KVCache[]) {
-    this.#model = model;
-    this.#caches = caches;
-  }
-
-  static async open(heed: Heed, off: readonly number[]): Promise<CachedModel> {
-    const parameters = withoutHeads(await loadParameters("causal"), "causal", off);
-    const size = { kvHeads: HEADS, headDim: HEAD_DIM, maxLength: LONGEST };
-    const caches = await Promise.all(Array.from({ length: LAYERS }, () => heed.createCache(size)));
-    return new CachedModel(new GPT2Model(CONFIG, { engine: heed }).load(parameters), caches);
-  }
-
-  /** Reads these words: those that are in the caches already are not computed again. One more word than there are is timed. */
-  async read(ids: readonly number[]): Promise<Taken | undefined> {
-    const known = this.#ids.findIndex((id, at) => id !== ids[at]);
-    // At least the last word is read, for its logits.
-    const kept = Math.min(known < 0 ? this.#ids.length : known, ids.length - 1);
-    if (kept < this.#ids.length) await Promise.all(this.#caches.map((cache) => cache.truncate(kept)));
-    const isNext = kept > 0 && kept === this.#ids.length && ids.length === kept + 1;
-    this.#ids = ids;
-    const next = () => this.#model.forward(ids.slice(kept), { caches: this.#caches, last: true });
-    const one = await next();
-    if (!isNext) return undefined;
-    const all = await this.#model.forward(ids, { last: true });
-    const whole = await least(() => this.#model.forward(ids, { last: true }));
-    const forget = () => Promise.all(this.#caches.map((cache) => cache.truncate(kept)));
-    const cached = await least(next, forget);
-    const [own = [], other = []] = [one, all].map(({ logits }) => Array.from(probabilitiesOf(logits.data)));
-    const gaps = own.map((probability, id) => Math.abs(probability - (other[id] ?? Number.NaN)));
-    return { words: ids.length, cached, whole, apart: Math.max(...gaps) };
-  }
-
-  dispose(): void {
-    this.#model.dispose();
-    for (const cache of this.#caches) cache.dispose();
-  }
+export async function openCached(engine: Heed, off: readonly number[]) {
+  const parameters = withoutHeads(await loadParameters("causal"), "causal", off);
+  const size = { kvHeads: HEADS, headDim: HEAD_DIM, maxLength: LONGEST };
+  const caches: readonly KVCache[] = await Promise.all(Array.from({ length: LAYERS }, () => engine.createCache(size)));
+  const model = new GPT2Model(CONFIG, { engine }).load(parameters);
+  const truncate = (kept: number) => Promise.all(caches.map((cache) => cache.truncate(kept)));
+  let known: readonly number[] = [];
+  return {
+    /** Reads these words: those that are in the caches already are not computed again. One more word than there are is timed. */
+    async read(ids: readonly number[]): Promise<Taken | undefined> {
+      const other = known.findIndex((id, at) => id !== ids[at]);
+      // At least the last word is read, for its logits.
+      const kept = Math.min(other < 0 ? known.length : other, ids.length - 1);
+      if (kept < known.length) await truncate(kept);
+      const isNext = kept > 0 && kept === known.length && ids.length === kept + 1;
+      known = ids;
+      const next = () => model.forward(ids.slice(kept), { caches, last: true });
+      const one = await next();
+      if (!isNext) return undefined;
+      const all = await model.forward(ids, { last: true });
+      const whole = await least(() => model.forward(ids, { last: true }));
+      const cached = await least(next, () => truncate(kept));
+      const [own = [], others = []] = [one, all].map(({ logits }) => Array.from(probabilitiesOf(logits.data)));
+      const gaps = own.map((probability, id) => Math.abs(probability - (others[id] ?? Number.NaN)));
+      return { words: ids.length, cached, whole, apart: Math.max(...gaps) };
+    },
+    dispose(): void {
+      for (const part of [model, ...caches]) part.dispose();
+    },
+  };
 }
 
 /** Milliseconds of the quickest of several runs: others may wait for work that goes on beside them. */

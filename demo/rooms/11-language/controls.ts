@@ -30,12 +30,8 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
   const next = button("Next word", () => void write(1), "button primary");
   const several = button(`${SEVERAL} words`, () => void write(SEVERAL));
   const again = button("Start again", () => store.change({ wrote: [] }, "new"));
-  const seed = choice<string>(
-    "Seed",
-    ["1", "2", "3", "4"].map((value) => ({ value, text: value })),
-    (seed) => store.change({ seed: Number(seed), wrote: [] }, "new"),
-  );
-  const writing = h("div", { class: "language-writing" }, next, several, again, seed.element);
+  const seed = choice("Seed", ["1", "2", "3", "4"], (seed) => store.change({ seed: Number(seed), wrote: [] }, "new"));
+  const writing = h("div", { class: "controls-options" }, next, several, again, seed.element);
   const examples = presets("Try", SENTENCES, ({ text, at }) => store.change({ text, at, wrote: [] }, "new"));
   const label = h("label", { for: "sentence" }, "Sentence; press a word above to hide it, or write ___");
 

@@ -1,21 +1,224 @@
-// Puts the room's page together: the store, what the models found, the engine, the room.
+// Room 11, language: the streams of a sentence through two layers, the mask as a switch, and the next word.
 
-import { runRoom } from "../../src/page/run-room.js";
-import { find } from "../../src/ui/dom.js";
-import { callsOf, readAnswers } from "./calls.js";
+import type { Engine } from "../../src/engine/engine.js";
+import { HEADS, type Kind, KNOWN, LAYERS, LONGEST } from "../../src/language/words.js";
+import { Store } from "../../src/model/store.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
+import { type Room, runRoom } from "../../src/page/run-room.js";
+import { choice } from "../../src/ui/choice.js";
+import { find, h } from "../../src/ui/dom.js";
+import { brokenOff } from "../../src/ui/long-work.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { percent } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { behind } from "../../src/ui/table.js";
+import { Teller } from "../../src/ui/teller.js";
+import { type Bar, barList } from "./bars.js";
+import { controlsOf } from "./controls.js";
+import { inductionPicture } from "./induction.js";
+import {
+  callsOf,
+  explainLook,
+  explainWord,
+  heedCode,
+  type LanguageAnswer,
+  NAMES,
+  readAnswers,
+  torchCode,
+  viewOf,
+} from "./look.js";
 import { Readings } from "./readings.js";
-import { languageRoom } from "./room.js";
-import { sceneOf } from "./scene.js";
-import { openLanguageStore } from "./state.js";
+import { type LanguageScene, sceneOf } from "./scene.js";
+import { shelfPicture } from "./shelf.js";
+import { headName, LANGUAGE_STATE, shortHead } from "./state.js";
+import { streamsOf } from "./streams.js";
 // After the frame, whose styles a room refines.
 import "../../style/language.css";
 
-const store = openLanguageStore();
+const BARS = 10;
+/** The cells of bars in the address. */
+const WORD = "P";
+
+/** A word that is likelier is worth a mention. */
+const LIKELY = 0.03;
+
+const store = new Store(LANGUAGE_STATE);
 const readings = new Readings();
-runRoom({
-  store,
-  sceneOf: (state) => sceneOf(state, readings),
-  callsOf,
-  read: readAnswers,
-  build: (scene, engine) => languageRoom({ store, engine, readings, root: find("#room", HTMLElement), scene }),
-});
+runRoom({ store, sceneOf: (state) => sceneOf(state, readings), callsOf, read: readAnswers, build: languageRoom });
+
+function languageRoom(first: LanguageScene, engine: Engine): Room<LanguageScene, LanguageAnswer> {
+  let scene = first;
+  let answer: LanguageAnswer | undefined;
+  let reading: Promise<void> | undefined;
+  const matrices = new NamedMatrices(NAMES);
+  const teller = new Teller({
+    keeper: () => store,
+    first: () => ({ name: WORD, row: scene.bars[0]?.id ?? 0, col: 0 }),
+    explain: (cell) =>
+      cell.name === WORD
+        ? explainWord(scene, cell.row)
+        : matrices.told(cell, ({ name, col }) => explainLook(scene, name, col, answer)),
+    light: (lights) => matrices.light(lights),
+  });
+  matrices.listen(teller);
+  const streams = streamsOf(
+    (at) => store.change({ at, wrote: [] }, "new"),
+    (head) => {
+      const { off } = store.state;
+      store.change({ off: off.includes(head) ? off.filter((one) => one !== head) : [...off, head] }, "new");
+    },
+  );
+  const bars = barList(
+    "told-word",
+    BARS,
+    (id, held) => teller.point({ name: WORD, row: id, col: 0 }, held),
+    () => teller.leave(),
+  );
+  const mask = choice<Kind>("Mask", { masked: "BERT: both sides", causal: "GPT: left side" }, (kind) =>
+    store.change({ kind, wrote: [] }, "new"),
+  );
+  const { show: showControls, ...controls } = controlsOf(
+    store,
+    () => scene,
+    async () => reading,
+  );
+  const shelf = shelfPicture(engine);
+  const induction = inductionPicture(store);
+  const head = choice<string>(
+    "Layer and head",
+    Array.from({ length: LAYERS * HEADS }, (_, head) => ({ value: String(head), text: shortHead(head) })),
+    (head) => store.change({ head: Number(head) }, "new"),
+  );
+  const look = picture({
+    name: "head",
+    title: "One head, number by number",
+    body: [head.element, matrices.line(...NAMES)],
+    data: () => scene.look,
+  });
+  const main = picture({
+    name: "language",
+    title: "A sentence and its streams",
+    body: [
+      h(
+        "div",
+        { class: "language-stage" },
+        streams.element,
+        h("div", { class: "language-mask" }, mask.element),
+        h("div", { class: "language-side" }, bars.element),
+      ),
+    ],
+    ...controls,
+    data: () => {
+      const { state, reading, bars } = scene;
+      return { state, reading, bars };
+    },
+  });
+  const agreement = agreementLine();
+  furnish(find("#room", HTMLElement), {
+    pictures: [main.element, shelf.element, induction.element, look.element, end()],
+    readout: teller.element,
+    agreement,
+    heedCode: () => heedCode(scene),
+    torchCode: () => torchCode(scene),
+  });
+
+  /** One question after the other; what was asked in between and is not asked any more is left out. */
+  async function read(): Promise<void> {
+    try {
+      for (let [question] = scene.missing; question !== undefined; [question] = scene.missing) {
+        await readings.read(question, engine);
+        store.renew();
+      }
+    } catch (error) {
+      main.say(brokenOff(error));
+      main.element.removeAttribute("aria-busy");
+    }
+    reading = undefined;
+  }
+
+  return {
+    show: (next, answered) => {
+      [scene, answer] = [next, answered];
+      const { state, missing } = scene;
+      mask.show(state.kind);
+      head.show(String(state.head));
+      showControls(scene);
+      main.element.toggleAttribute("aria-busy", missing.length > 0);
+      if (missing.length > 0) {
+        reading ??= read();
+        return;
+      }
+      streams.show(scene);
+      shelf.show(scene);
+      induction.show(scene);
+      main.say(mainText(scene));
+      matrices.show((name) => viewOf(name, scene, answer));
+      look.say(lookText(scene));
+      agreement.textContent = agreed("Attention weights", answer?.difference);
+      teller.tell();
+      const title = state.kind === "masked" ? "What is in the blank?" : "What comes next?";
+      bars.show(title, barsOf(scene), store.cell?.name === WORD ? store.cell.row : undefined);
+    },
+  };
+}
+
+function end(): HTMLElement {
+  const known = h("p", {}, KNOWN.join(" "), `. They learned from sentences of ${LONGEST} words at most.`);
+  return h(
+    "section",
+    { class: "picture", "data-picture": "words" },
+    h("h2", {}, "Who is it?"),
+    h(
+      "p",
+      { class: "picture-text" },
+      "You have seen every part of it now. ",
+      h("a", { href: "./#which" }, "Back to the question"),
+      " that this began with: a larger model, and the same streams. A decoder alone translates too: it reads the text, and writes the translation after it. ",
+      h("a", { href: "./translation.html" }, "Translation"),
+      " needs two networks and cross-attention.",
+    ),
+    behind(known, `The ${KNOWN.length} words that these models know`),
+  );
+}
+
+function mainText(scene: LanguageScene): string {
+  const { state, bars, columns, before, words } = scene;
+  const [best] = bars;
+  if (words.length < 2) return "Type a sentence, and its words stand here.";
+  if (best === undefined) return columns.length === 0 ? "It knows none of these words." : "";
+  if (state.off.length > 0 && before !== undefined) return ablatedText(scene);
+  const open = bars.filter(({ probability }) => probability >= LIKELY).length;
+  const unsure = open > 1 ? `${open} words are possible` : `only “${best.word}” is left`;
+  if (columns.length >= LONGEST && state.kind === "causal") {
+    return `The model has read ${LONGEST} words, as many as in its longest lesson. Start again.`;
+  }
+  return state.kind === "masked"
+    ? `BERT sees both sides of the blank: lines come from left and right, and ${unsure}. Below each layer stands what it would say if it stopped there. Now turn the mask: GPT sees only the left side.`
+    : `GPT sees only the left side: every line comes from there, and ${unsure}. So it can write: each word that it says becomes one that it reads. Below each layer stands what it would say if it stopped there.`;
+}
+
+function ablatedText({ state, bars, before }: LanguageScene): string {
+  const [moved] = bars
+    .map(({ id, word, probability }) => ({ word, probability, was: before?.get(id) ?? probability }))
+    .sort((a, b) => Math.abs(b.probability - b.was) - Math.abs(a.probability - a.was));
+  const heads = state.off.map(headName).join(", ").replaceAll("Head", "head");
+  if (moved === undefined) return "";
+  const change =
+    Math.abs(moved.probability - moved.was) < 0.01
+      ? "hardly anything changes"
+      : `“${moved.word}” goes from ${percent(moved.was)} to ${percent(moved.probability)}`;
+  return `Without ${heads}, ${change}. Press a head again to bring it back.`;
+}
+
+function barsOf({ bars, before }: LanguageScene): readonly Bar[] {
+  return bars.map(({ id, word, probability, isKept }) => {
+    const mark = before && (before.get(id) ?? 0);
+    const text = mark === undefined ? percent(probability) : `${percent(mark)} → ${percent(probability)}`;
+    return { value: id, name: word, size: probability, mark, text, isCut: !isKept };
+  });
+}
+
+function lookText({ words, columns, asked, state }: LanguageScene): string {
+  const word = words[columns[asked] ?? -1]?.text ?? "";
+  return `${headName(state.head)} for “${word}”: scores, a softmax over them, and the values added up by weight. Press a number to take it apart.`;
+}

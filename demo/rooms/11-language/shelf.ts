@@ -34,10 +34,8 @@ export function shelfPicture(engine: Engine) {
     if (heed === undefined) return;
     if (model?.off !== String(off)) {
       close();
-      model = {
-        off: String(off),
-        opened: import("./cached.js").then(({ CachedModel }) => CachedModel.open(heed, off)),
-      };
+      const opened = import("./cached.js").then(({ openCached }) => openCached(heed, off));
+      model = { off: String(off), opened };
     }
     const one = await (await model.opened).read(ids);
     if (one === undefined) return;

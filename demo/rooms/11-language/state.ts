@@ -1,29 +1,9 @@
 // What the reader can choose in this room.
 
 import { HEADS, type Kind, LAYERS, LONGEST, WORDS } from "../../src/language/words.js";
-import { codecOf, number, oneOf, text, wholes } from "../../src/model/fields.js";
-import { Store } from "../../src/model/store.js";
+import { codecFrom, initially, number, oneOf, type StateOf, text, wholes } from "../../src/model/fields.js";
+import type { Store } from "../../src/model/store.js";
 import { cutIntoWords } from "../../src/model/tokens.js";
-
-export interface LanguageState {
-  readonly kind: Kind;
-  readonly text: string;
-  /** The word that is hidden, counted from 0. A causal model writes it from those before it. */
-  readonly at: number;
-  /** The tokens that the causal model has written from there on. */
-  readonly wrote: readonly number[];
-  /** Heads that are switched off, counted through all layers. */
-  readonly off: readonly number[];
-  /** The head whose numbers are shown. */
-  readonly head: number;
-  readonly temperature: number;
-  /** 0: all words. */
-  readonly topK: number;
-  readonly topP: number;
-  readonly seed: number;
-}
-
-export type LanguageStore = Store<LanguageState>;
 
 export const TEMPERATURES: readonly number[] = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5];
 /** The last one is all words, written 0. */
@@ -42,18 +22,26 @@ export const SENTENCES: readonly { readonly name: string; readonly text: string;
 
 const [FIRST = { text: "", at: 0 }] = SENTENCES;
 
-export const INITIAL: LanguageState = {
-  kind: "masked",
-  text: FIRST.text,
-  at: FIRST.at,
-  wrote: [],
-  off: [],
-  head: 4,
-  temperature: 1,
-  topK: 0,
-  topP: 1,
-  seed: 1,
+const FIELDS = {
+  kind: initially("masked", oneOf<Kind>("mask", ["masked", "causal"])),
+  text: initially(FIRST.text, text("t", LONGEST_TEXT)),
+  /** The word that is hidden, counted from 0. A causal model writes it from those before it. */
+  at: initially(FIRST.at, number("at", 0, LONGEST_TEXT)),
+  /** The tokens that the causal model has written from there on. */
+  wrote: initially([], wholes("wrote")),
+  /** Heads that are switched off, counted through all layers. */
+  off: initially([], wholes("off")),
+  /** The head whose numbers are shown. */
+  head: initially(4, number("head", 0, LAYERS * HEADS - 1)),
+  temperature: initially(1, number("temperature", 0.1, 5, 2)),
+  /** 0: all words. */
+  topK: initially(0, number("k", 0, WORDS.length)),
+  topP: initially(1, number("p", 0.01, 1, 2)),
+  seed: initially(1, number("seed", 1, 9999)),
 };
+
+export type LanguageState = StateOf<typeof FIELDS>;
+export type LanguageStore = Store<LanguageState>;
 
 /** "Head 2 of layer 1": heads are counted through all layers. */
 export function headName(head: number): string {
@@ -65,34 +53,13 @@ export function shortHead(head: number): string {
   return `${Math.floor(head / HEADS) + 1} · ${(head % HEADS) + 1}`;
 }
 
-export function openLanguageStore(): LanguageStore {
-  return new Store(
-    codecOf<LanguageState>(
-      INITIAL,
-      {
-        kind: oneOf("mask", ["masked", "causal"]),
-        text: text("t", LONGEST_TEXT),
-        at: number("at", 0, LONGEST_TEXT),
-        wrote: wholes("wrote"),
-        off: wholes("off"),
-        head: number("head", 0, LAYERS * HEADS - 1),
-        temperature: number("temperature", 0.1, 5, 2),
-        topK: number("k", 0, WORDS.length),
-        topP: number("p", 0.01, 1, 2),
-        seed: number("seed", 1, 9999),
-      },
-      consistent,
-    ),
-  );
-}
-
 /** A blank is written as underscores. */
 export function wordsOf(text: string): readonly string[] {
   return cutIntoWords(text.replace(/_+/g, " [mask] ")).words;
 }
 
 /** A causal model needs a word to begin with, and may go on at the end. */
-function consistent(state: LanguageState): LanguageState {
+export const LANGUAGE_STATE = codecFrom<LanguageState>(FIELDS, (state) => {
   const { length } = wordsOf(state.text);
   const isCausal = state.kind === "causal";
   return {
@@ -101,4 +68,4 @@ function consistent(state: LanguageState): LanguageState {
     wrote: isCausal ? state.wrote.filter((id) => id < WORDS.length).slice(0, LONGEST) : [],
     off: state.off.filter((head, index, all) => head < LAYERS * HEADS && all.indexOf(head) === index),
   };
-}
+});

@@ -4,7 +4,7 @@
 import type { LayerReading, Reading } from "../../src/language/inside.js";
 import { saidOf } from "../../src/language/said.js";
 import { candidates, HEADS, LAYERS } from "../../src/language/words.js";
-import { button, h, svg } from "../../src/ui/dom.js";
+import { type Attributes, button, h, svg } from "../../src/ui/dom.js";
 import { tableFrame } from "../../src/ui/table.js";
 import type { LanguageScene, ShownWord } from "./scene.js";
 import { headName } from "./state.js";
@@ -14,12 +14,10 @@ const [STREAM_WIDTH, WEIGHT_WIDTH] = [9, 8];
 /** Weights below it have no line: of the word that is asked, and of the others. */
 const [LEAST, LEAST_OF_OTHERS] = [0.04, 0.25];
 const SAID = 3;
+const HEAD_TONES = ["tone-query", "tone-key", "tone-value", "tone-share"];
 
-interface Touch {
-  readonly hide: (at: number) => void;
-  /** A head, counted through all layers, is switched off or on. */
-  readonly toggle: (head: number) => void;
-}
+/** Of a head, counted through all layers, which is switched off or on. */
+type Toggle = (head: number) => void;
 
 interface Place {
   readonly x: number;
@@ -27,10 +25,10 @@ interface Place {
   readonly index: number;
 }
 
-export function streamsOf(touch: Touch) {
+export function streamsOf(hide: (at: number) => void, toggle: Toggle) {
   const drawing = svg("svg", { "aria-hidden": "true" });
   const words = h("div", {});
-  const layers = Array.from({ length: LAYERS }, (_, layer) => layerRows(layer, touch));
+  const layers = Array.from({ length: LAYERS }, (_, layer) => layerRows(layer, toggle));
   const embedding = h("p", { class: "lens" });
   const stack = h(
     "div",
@@ -53,7 +51,7 @@ export function streamsOf(touch: Touch) {
     if (at < 0) return h("span", { class: `stream-word ${kind}` }, h("span", {}, text));
     const input = h("input", { type: "radio", name: "hidden-word", value: at });
     input.checked = kind === "hidden";
-    input.addEventListener("change", () => touch.hide(at));
+    input.addEventListener("change", () => hide(at));
     return h("label", { class: `stream-word ${kind}` }, input, h("span", {}, text));
   }
 
@@ -65,13 +63,11 @@ export function streamsOf(touch: Touch) {
       const x = word instanceof HTMLElement ? word.offsetLeft + word.offsetWidth / 2 : 0;
       return { x, index: scene?.columns.indexOf(at) ?? -1 };
     }).filter(({ index }) => index >= 0);
-    const bands = layers.map(({ attention, mlp, lens }) => ({
-      top: attention.offsetTop,
-      middle: mlp.offsetTop,
-      bottom: lens.offsetTop,
-    }));
-    const frame = { places, bands, top: embedding.offsetTop - 4, bottom };
-    drawing.replaceChildren(...(scene.reading ? drawn(scene, scene.reading, frame) : []));
+    const bands = layers.map(({ attention, mlp, lens }) => {
+      return { top: attention.offsetTop, middle: mlp.offsetTop, bottom: lens.offsetTop };
+    });
+    const ends = [embedding.offsetTop - 4, bottom] as const;
+    drawing.replaceChildren(...(scene.reading ? drawn(scene, scene.reading, places, bands, ends) : []));
   }
 
   new ResizeObserver(draw).observe(stack);
@@ -98,9 +94,9 @@ export function streamsOf(touch: Touch) {
   };
 }
 
-function layerRows(layer: number, touch: Touch) {
+function layerRows(layer: number, toggle: Toggle) {
   const heads = Array.from({ length: HEADS }, (_, head) => {
-    const made = button(`${head + 1}`, () => touch.toggle(layer * HEADS + head), `head head-${head}`);
+    const made = button(`${head + 1}`, () => toggle(layer * HEADS + head), `head ${HEAD_TONES[head]}`);
     made.setAttribute("aria-label", headName(layer * HEADS + head));
     return made;
   });
@@ -122,57 +118,59 @@ interface Band {
   readonly bottom: number;
 }
 
-interface Frame {
-  readonly places: readonly Place[];
-  readonly bands: readonly Band[];
-  readonly top: number;
-  readonly bottom: number;
-}
-
-function drawn(scene: LanguageScene, reading: Reading, frame: Frame): readonly SVGElement[] {
-  const { embedding, layers } = reading;
-  const { places, bands, top, bottom } = frame;
+/** `ends`: of the streams, at the top and at the bottom. */
+function drawn(
+  scene: LanguageScene,
+  { embedding, layers }: Reading,
+  places: readonly Place[],
+  bands: readonly Band[],
+  [top, bottom]: readonly [number, number],
+): readonly SVGElement[] {
   const widest = Math.max(
     ...embedding,
     ...layers.flatMap(({ attention, mlp }) => [...attention.stream, ...mlp.stream]),
   );
   const pitch = Math.min(...places.slice(1).map(({ x }, at) => x - (places[at]?.x ?? 0)), 40);
   const elements: SVGElement[] = [];
-  const line = (kind: string, d: string, size: number): void => {
-    elements.push(svg("path", { class: kind, d, "stroke-width": size.toFixed(2) }));
+  const line = (stroke: string, d: string, size: number, look: Attributes = {}): void => {
+    elements.push(svg("path", { d, fill: "none", stroke, "stroke-width": size.toFixed(2), ...look }));
   };
   for (const { x, index } of places) {
-    const kind = index === scene.asked ? "stream asked" : "stream";
+    const colour = index === scene.asked ? "var(--accent)" : "var(--line)";
     const size = (lengths: readonly number[]): number => 1 + (STREAM_WIDTH * (lengths[index] ?? 0)) / widest;
     let [from, before] = [top, embedding];
     for (const [layer, { attention, mlp }] of layers.entries()) {
       const { middle = 0, bottom: end = 0 } = bands[layer] ?? {};
-      line(kind, `M${x} ${from}V${middle}`, size(before));
-      line(kind, `M${x} ${middle}V${end}`, size(attention.stream));
+      line(colour, `M${x} ${from}V${middle}`, size(before));
+      line(colour, `M${x} ${middle}V${end}`, size(attention.stream));
       [from, before] = [end, mlp.stream];
     }
-    line(kind, `M${x} ${from}V${bottom}`, size(before));
+    line(colour, `M${x} ${from}V${bottom}`, size(before));
   }
   for (const [layer, found] of layers.entries()) {
     const band = bands[layer];
     if (band === undefined) continue;
-    for (const [head, d] of quiet(found, scene.asked, places, band).entries()) line(`arc quiet head-${head}`, d, 1.2);
+    for (const [head, d] of quiet(found, scene.asked, places, band).entries()) {
+      line("currentcolor", d, 1.2, { class: `arc quiet ${HEAD_TONES[head]}`, opacity: 0.3 });
+    }
     const to = places.find(({ index }) => index === scene.asked)?.x ?? 0;
     for (const [head, rows] of found.weights.entries()) {
       if (scene.state.off.includes(layer * HEADS + head)) continue;
+      const look = { class: `arc ${HEAD_TONES[head]}`, opacity: 0.75 };
       for (const { x, index } of places) {
         const weight = rows[scene.asked]?.[index] ?? 0;
-        if (weight >= LEAST) line(`arc head-${head}`, arc(x, to, band, 2 * head - 3), WEIGHT_WIDTH * weight);
+        if (weight >= LEAST) line("currentcolor", arc(x, to, band, 2 * head - 3), WEIGHT_WIDTH * weight, look);
       }
     }
     for (const { x, index } of places) {
       const out = Math.min(11, pitch / 2 - 3);
       const [y0, y1] = [band.middle + 6, band.bottom - 6];
       const size = (STREAM_WIDTH * (found.mlp.added[index] ?? 0)) / widest;
-      line("mlp", `M${x} ${y0}C${x + 1.4 * out} ${y0} ${x + 1.4 * out} ${y1} ${x} ${y1}`, Math.max(0.6, size));
+      const around = `M${x} ${y0}C${x + 1.4 * out} ${y0} ${x + 1.4 * out} ${y1} ${x} ${y1}`;
+      line("var(--below)", around, Math.max(0.6, size), { opacity: 0.7 });
       for (const y of [band.middle - 3, y1]) {
-        elements.push(svg("circle", { class: "plus", cx: x, cy: y, r: 4 }));
-        line("plus", `M${x - 2.2} ${y}h4.4M${x} ${y - 2.2}v4.4`, 1);
+        elements.push(svg("circle", { cx: x, cy: y, r: 4, fill: "var(--paper)", stroke: "var(--soft-ink)" }));
+        line("var(--soft-ink)", `M${x - 2.2} ${y}h4.4M${x} ${y - 2.2}v4.4`, 1);
       }
     }
   }
