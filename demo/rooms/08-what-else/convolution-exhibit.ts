@@ -2,9 +2,10 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
-import { type Matrix, singleRows, withBlock } from "../../src/model/matrix.js";
+import { type Matrix, singleRows, unstack, withBlock } from "../../src/model/matrix.js";
 import { agreed } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
+import { single, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
@@ -13,13 +14,12 @@ import { exact, apart as gapIn, whole } from "../../src/ui/numbers.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
+import type { Teller } from "../../src/ui/teller.js";
 import { arrowsOf, type ConvolutionScene, convolutionScene, keysOf, nameOf, queriesOf } from "./convolution.js";
-import { heedCode, torchCode } from "./convolution-code.js";
-import { difference, type Exhibit, exhibit, type Host, widest } from "./exhibit.js";
-import type { Gallery } from "./gallery.js";
-import { GHOST_STEPS, Ghosts } from "./ghosts.js";
-import { FINE, pixelCell } from "./images.js";
-import { EDGE, SHARPNESS } from "./state.js";
+import { difference, type Exhibit, exhibit, type Programs, widest } from "./exhibit.js";
+import { GHOST_STEPS, ghosts } from "./ghosts.js";
+import { COARSE, FINE, type Gallery, pixelCell } from "./images.js";
+import { EDGE, SHARPNESS, store, type WhatElseState } from "./state.js";
 
 const FILTERS: readonly { readonly name: string; readonly filter: Matrix }[] = [
   { name: "edges", filter: EDGE },
@@ -45,15 +45,14 @@ const SAMPLE = Array.from({ length: 64 }, (_, index) => {
 });
 const pixelsOf = ({ state }: ConvolutionScene): readonly number[] => [state.pixel, ...SAMPLE];
 
-export function convolutionExhibit(host: Host, gallery: Gallery): Exhibit {
-  const { store } = host;
+export function convolutionExhibit(teller: Teller, gallery: Gallery): Exhibit {
   const matrices = new NamedMatrices(["W"]);
-  const ghosts = new Ghosts();
+  const view = ghosts();
   const board = new Board({ steps: GHOST_STEPS });
   const panels = [new HeedPixels(), new HeedPixels()];
   for (const one of panels) one.choose = (pixel) => store.change({ pixel });
   const sharpness = slider("Sharpness s", SHARPNESS, (value) => store.change({ sharpness: value }));
-  return exhibit<ConvolutionScene, "W">(host, {
+  return exhibit<ConvolutionScene, "W">(teller, {
     picture: {
       name: "convolution",
       title: "A convolution, and attention that is the same",
@@ -74,43 +73,36 @@ export function convolutionExhibit(host: Host, gallery: Gallery): Exhibit {
       ),
       fact("Next pixel’s weight", gapIn(Math.exp(-state.sharpness)), "e⁻ˢ of the one that is looked at"),
     ],
-    data: (scene) => ({
-      state: scene.state,
-      sample: pixelsOf(scene),
-      kernel: Array.from(scene.found ?? []),
-      grey: Array.from(scene.grey),
-      convolution: Array.from(scene.direct),
-      attention: Array.from(scene.attended),
-    }),
+    data: (scene) => {
+      const { state, found, grey, direct: convolution, attended: attention } = scene;
+      return { state, sample: pixelsOf(scene), kernel: found ?? [], grey, convolution, attention };
+    },
     say: ({ state }) => (state.sharpness >= 12 ? HARD_TEXT : SOFT_TEXT),
     matrices,
     viewsOf,
     edit: (_name, row, col, values) => store.change({ filter: withBlock(store.state.filter, row, col, values) }),
     madeFrom: ({ filter, sharpness, pixel }) => [gallery.image().fine, filter, sharpness, pixel],
-    *sceneOf(state, before) {
+    sceneOf: (state, before) => {
       const { fine } = gallery.image();
       const { filter, sharpness } = state;
       const isSame = before?.grey === fine && before.state.filter === filter && before.state.sharpness === sharpness;
-      return isSame ? { ...before, state, found: undefined } : yield* convolutionScene(state, fine);
+      return isSame ? { ...before, state, found: undefined } : convolutionScene(state, fine);
     },
-    draw: [
-      (scene) => {
-        sharpness.show(scene.state.sharpness, exact(scene.state.sharpness, 2));
-        board.show((place, width) => ghosts.view(scene, place, width));
-      },
-      ({ state, size, grey, direct, most }) => {
-        const common = { about: "", size, channels: 1, cursor: state.pixel } as const;
-        panels[0]?.show({ ...common, title: "Picture", data: grey, range: [0, 1] });
-        panels[1]?.show({ ...common, title: "Convolution, grey is 0", data: direct, range: [-most, most] });
-      },
-    ],
+    draw: (scene) => {
+      sharpness.show(scene.state.sharpness, exact(scene.state.sharpness, 2));
+      board.show((place, width) => view(scene, place, width));
+    },
+    drawMore: ({ state, size, grey, direct, most }) => {
+      const common = { about: "", size, channels: 1, cursor: state.pixel } as const;
+      panels[0]?.show({ ...common, title: "Picture", data: grey, range: [0, 1] });
+      panels[1]?.show({ ...common, title: "Convolution, grey is 0", data: direct, range: [-most, most] });
+    },
     calls,
     read,
     first: ({ state }) => pixelCell(state.pixel, FINE),
     explain: explainPixel,
     explainOther: (scene, { name }) => (name === "pixel" ? explainPixel(scene) : undefined),
-    heedCode: ({ state }) => heedCode(state, gallery.image().grey),
-    torchCode: ({ state }) => torchCode(state, gallery.image().grey),
+    programs: ({ state }) => programsOf(state, gallery.image().grey),
   });
 }
 
@@ -161,9 +153,56 @@ function explainPixel(scene: ConvolutionScene, chosen?: Cell): Explanation {
   };
 }
 
+/** The attention that is the same as the convolution, with its weights made on the spot. */
+function programsOf({ filter, sharpness }: WhatElseState, grey: ArrayLike<number>): Programs {
+  const size = filter.rows;
+  return {
+    about: `${size} x ${size} convolution, and the attention that is the same`,
+    heed: [
+      `const [size, s] = [${COARSE}, ${single(sharpness)}];
+const pixels = Float32Array.of(${Array.from(grey, single).join(", ")});
+const weights = [${Array.from(filter.data, single).join(", ")}];
+const reach = (Math.sqrt(weights.length) - 1) / 2;
+const place = (pixel) => [(pixel % size) - (size - 1) / 2, Math.floor(pixel / size) - (size - 1) / 2];
+
+const heads = weights.map((_, head) => [(head % (2 * reach + 1)) - reach, Math.floor(head / (2 * reach + 1)) - reach]);
+const q = Float32Array.from(heads.flatMap(([dx, dy]) =>
+  Array.from(pixels, (_, pixel) => place(pixel)).flatMap(([x, y]) => [2 * s * (x + dx), 2 * s * (y + dy), -s]),
+));
+const k = Float32Array.from(Array.from(pixels, (_, pixel) => place(pixel)).flatMap(([x, y]) => [x, y, x * x + y * y]));
+
+const read = await heed.attention(
+  { data: q, shape: [1, weights.length, pixels.length, 3] },
+  { data: k, shape: [1, 1, pixels.length, 3] },
+  { data: pixels, shape: [1, 1, pixels.length, 1] },
+  { score: "dot" },
+);
+// The output weights are the filter.
+const output = { data: pixels.map((_, pixel) =>
+  weights.reduce((sum, weight, head) => sum + weight * read.output.data[head * pixels.length + pixel], 0)) };`,
+    ],
+    torch: [
+      `${torchTensor("image", [unstack(COARSE, COARSE, grey)])}
+${torchTensor("kernel", [filter])}
+convolution = F.conv2d(F.pad(image, [${(size - 1) / 2}] * 4, mode="replicate"), kernel)
+
+s = ${single(sharpness)}
+y, x = torch.meshgrid(torch.arange(${COARSE}.0), torch.arange(${COARSE}.0), indexing="ij")
+x, y = x.flatten() - ${(COARSE - 1) / 2}, y.flatten() - ${(COARSE - 1) / 2}
+steps = torch.arange(${size}) - ${(size - 1) / 2}
+q = torch.stack([torch.stack([2 * s * (x + dx), 2 * s * (y + dy), torch.full_like(x, -s)], -1) for dy in steps for dx in steps])
+k = torch.stack([x, y, x * x + y * y], -1).expand(len(q), -1, -1)
+v = image.view(1, -1, 1).expand(len(q), -1, -1)
+read = F.scaled_dot_product_attention(q, k, v, scale=1.0)
+output = (read * kernel.view(-1, 1, 1)).sum(0).view_as(convolution)`,
+      "(output - convolution).abs().max()",
+    ],
+  };
+}
+
 const HARD_TEXT =
   "Each head looks one pixel to a side. Its copy of the picture is multiplied by one number of the filter, and the copies are added: where neighbours are alike they cancel, and edges are left.";
 const SOFT_TEXT =
   "A soft softmax gives every place some weight, so each head reads a neighbourhood. Averaging costs resolution: the copies blur, and so does their sum. Only a hard softmax is the convolution.";
 const WEIGHTS_TEXT =
-  "The head that looks (Δx, Δy) away: a pixel’s query is (2s (x + Δx), 2s (y + Δy), −s), its key (x, y, x² + y²), its value its grey. A score is −s times the squared distance to the place looked for, plus a constant per query.";
+  "For a head that looks (Δx, Δy) away, a pixel’s query is (2s (x + Δx), 2s (y + Δy), −s), its key (x, y, x² + y²), its value its grey. A score is −s times the squared distance, plus a constant per query.";

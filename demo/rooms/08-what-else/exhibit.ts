@@ -2,15 +2,28 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
+import type { Matrix } from "../../src/model/matrix.js";
+import { heedProgram, heedTensor, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
-import type { NamedMatrices, NamedSpot, Views } from "../../src/ui/named-matrices.js";
+import { NamedMatrices, type NamedSpot, type Views } from "../../src/ui/named-matrices.js";
 import { apart as gapIn } from "../../src/ui/numbers.js";
+import { byChoice } from "../../src/ui/orientation.js";
 import { type PictureParts, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
-import type { WhatElseState, WhatElseStore } from "./state.js";
+import { store, type WhatElseState } from "./state.js";
+
+/** A program for heed and one for PyTorch. */
+export interface Programs {
+  readonly about: string;
+  /** What both begin with, by their names: the matrices, and their shape where it is another. */
+  readonly tensors?: Readonly<Record<string, readonly [heads: readonly Matrix[], shape?: readonly number[]]>>;
+  /** What follows, and what is printed where that is not the output. */
+  readonly heed: readonly [body: string, print?: string];
+  readonly torch: readonly [body: string, print?: string];
+}
 
 /** What an exhibit is made of. A scene has the kernel's numbers in it once they are there. */
 interface Parts<Scene extends { readonly state: WhatElseState }, Name extends string> {
@@ -20,17 +33,18 @@ interface Parts<Scene extends { readonly state: WhatElseState }, Name extends st
   readonly say: (scene: Scene) => string;
   /** Another picture, below. */
   readonly below?: HTMLElement;
-  /** What stands in the menu of its pictures. */
-  readonly menu?: HTMLElement;
+  /** What stands in a row of its matrices, or in a column. */
+  readonly by?: string;
   readonly matrices?: NamedMatrices<Name>;
   readonly viewsOf?: (scene: Scene) => Views<Name>;
   readonly edit?: (name: Name, row: number, col: number, values: readonly (readonly number[])[]) => void;
   /** As long as these are the same, a scene holds for other states as well, and so does the kernel's answer. */
   readonly madeFrom: (state: WhatElseState) => readonly unknown[];
   /** With pauses, where it is too much to be done at a time. */
-  readonly sceneOf: (state: WhatElseState, before: Scene | undefined) => Generator<unknown, Scene>;
-  /** One after the other, with a pause after each. */
-  readonly draw: readonly ((scene: Scene) => void)[];
+  readonly sceneOf: (state: WhatElseState, before: Scene | undefined) => Scene | Generator<unknown, Scene>;
+  readonly draw: (scene: Scene) => void;
+  /** After a pause. */
+  readonly drawMore?: (scene: Scene) => void;
   readonly calls?: (scene: Scene) => readonly Call[];
   /** The scene with the kernel's numbers, and what is to be said of them. */
   readonly read?: (scene: Scene, answers: readonly Answer[]) => readonly [Scene, string];
@@ -39,23 +53,16 @@ interface Parts<Scene extends { readonly state: WhatElseState }, Name extends st
   readonly explain?: (scene: Scene, spot: NamedSpot<Name>) => Explanation;
   /** Of a cell that is in none of the matrices. */
   readonly explainOther?: (scene: Scene, cell: Cell) => Explanation | undefined;
-  readonly heedCode: (scene: Scene) => string;
-  readonly torchCode: (scene: Scene) => string;
-}
-
-/** What exhibits change and tell. */
-export interface Host {
-  readonly store: WhatElseStore;
-  readonly teller: Teller;
+  readonly programs: (scene: Scene) => Programs;
 }
 
 export type Exhibit = ReturnType<typeof exhibit>;
 
 export function exhibit<Scene extends { readonly state: WhatElseState }, Name extends string = never>(
-  { teller }: Host,
+  teller: Teller,
   parts: Parts<Scene, Name>,
 ) {
-  const { matrices, figures, below, menu } = parts;
+  const { matrices, figures, below } = parts;
   let scene: Scene | undefined;
   let madeFrom: readonly unknown[] = [];
   let isAnswered = false;
@@ -63,6 +70,7 @@ export function exhibit<Scene extends { readonly state: WhatElseState }, Name ex
   const list = h("dl", { class: "figures" });
   const body = figures === undefined ? parts.picture.body : [...parts.picture.body, list];
   const shown = picture({ ...parts.picture, body, data: () => ofScene(parts.data) });
+  const by = parts.by === undefined ? undefined : byChoice(parts.by, (value) => store.change({ by: value }));
   matrices?.listen(teller, parts.edit);
   /** Also where only what is looked at has changed. */
   const say = (): void => {
@@ -70,22 +78,37 @@ export function exhibit<Scene extends { readonly state: WhatElseState }, Name ex
     shown.say(ofScene(parts.say) ?? "");
   };
   function* draw(drawn: Scene): Generator<undefined> {
-    for (const part of parts.draw) {
-      part(drawn);
-      yield;
-    }
+    by?.show(drawn.state.by);
+    parts.draw(drawn);
+    yield;
+    parts.drawMore?.(drawn);
+    yield;
     if (parts.viewsOf !== undefined) matrices?.showAll(parts.viewsOf(drawn));
     say();
   }
+  type Program = (about: string, body: string, print?: string) => string;
+  const code = (kind: "heed" | "torch", program: Program, written: typeof heedTensor) => (): string => {
+    if (scene === undefined) return "";
+    const {
+      about,
+      tensors = {},
+      [kind]: [body, print],
+    } = parts.programs(scene);
+    const begin = Object.entries(tensors).map(([name, [heads, shape]]) => written(name, heads, shape));
+    return program(about, [...begin, body].join("\n"), print);
+  };
   return {
     element: below === undefined ? shown.element : h("div", {}, shown.element, below),
-    menu,
+    /** What stands in the menu of its pictures. */
+    menu: by?.element,
     say,
     *show(state: WhatElseState): Generator<unknown> {
       const now = parts.madeFrom(state);
       if (scene !== undefined && now.every((one, index) => one === madeFrom[index])) scene = { ...scene, state };
       else {
-        scene = yield* parts.sceneOf(state, scene);
+        yield;
+        const made = parts.sceneOf(state, scene);
+        scene = isMade(made) ? made : yield* made;
         [madeFrom, isAnswered] = [now, false];
       }
       yield;
@@ -111,9 +134,17 @@ export function exhibit<Scene extends { readonly state: WhatElseState }, Name ex
       const spot = matrices?.find({ name, row, col });
       if (spot !== undefined) parts.edit?.(spot.name, row, col, [[value]]);
     },
-    heedCode: (): string => ofScene(parts.heedCode) ?? "",
-    torchCode: (): string => ofScene(parts.torchCode) ?? "",
+    heedCode: code("heed", heedProgram, heedTensor),
+    torchCode: code("torch", torchProgram, torchTensor),
   };
+}
+
+/** It needed no pauses. */
+const isMade = <Scene extends object>(made: Scene | Generator<unknown, Scene>): made is Scene => "state" in made;
+
+/** Matrices that stand as the room's state says. */
+export function turning<Name extends string>(names: readonly Name[]): NamedMatrices<Name> {
+  return new NamedMatrices(names, () => store.state.by === "columns");
 }
 
 /** A number that one sets. */

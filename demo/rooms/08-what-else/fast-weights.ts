@@ -5,7 +5,7 @@ import { at, largest, multiply, rowsFrom, singleRows, stack, transpose } from ".
 import { Board, during, type Shape, type View } from "../../src/ui/board.js";
 import { picture } from "../../src/ui/picture.js";
 import { widest } from "./exhibit.js";
-import { label, square } from "./shapes.js";
+import { label, valued } from "./shapes.js";
 
 /** Words one below the other, set by hand. */
 const KEYS = singleRows([1, 0, 0], [0, 1, 0], [0, 0.6, 0.8]);
@@ -26,7 +26,7 @@ export function fastWeights() {
     name: "fast-weights",
     title: "Fast weights: a matrix that the input writes",
     body: [board.element],
-    data: () => ({ keys: Array.from(KEYS.data), values: Array.from(VALUES.data), ...found }),
+    data: () => ({ keys: KEYS.data, values: VALUES.data, ...found }),
   });
   say(
     "Without a softmax, attention is a weight matrix: each word adds the outer product of its key and value, and a query reads it. The keys k₂ and k₃ are alike, so reading with k₂ mixes their values. Schmidhuber’s fast weights of 1991 did this.",
@@ -51,7 +51,7 @@ function view(place: number, width: number): View {
   const left = Math.max(LEFT, width / 2 - 2 * CELL);
   const full = Math.max(largest(FINAL), largest(VALUES));
   const cell = (key: string, x: number, y: number, value: number, opacity = 1): void => {
-    shapes.push(...square(key, { x: x + CELL / 2, y: y + CELL / 2, value, full, opacity }));
+    shapes.push(...valued("square", key, { x: x + CELL / 2, y: y + CELL / 2, value, full, opacity }));
   };
   const name = (text: string, x: number, y: number, opacity: number): void => {
     shapes.push(...label(`name ${text}`, x, y, text, opacity));

@@ -14,10 +14,10 @@ const [BLACK, BELOW, ABOVE] = [16, [60, 150, 255], [255, 160, 50]];
 /** Of a table of colours. */
 const TONES = 255;
 
-export class Ghosts {
-  #stage: ReturnType<typeof stageOf> | undefined;
-
-  view(scene: ConvolutionScene, at: number, width: number): View {
+/** The stage is made anew for one of another size only. */
+export function ghosts() {
+  let stage: ReturnType<typeof stageOf> | undefined;
+  return (scene: ConvolutionScene, at: number, width: number): View => {
     const { size, shifts, state } = scene;
     const { cols } = state.filter;
     const side = cols * size + (cols - 1) * GAP;
@@ -46,58 +46,55 @@ export class Ghosts {
       paint: (canvas) => {
         if (canvas.width !== PAINTED) [canvas.width, canvas.height] = [PAINTED, PAINTED];
         const context = canvas.getContext("2d");
-        const stage = this.#painted(scene, at, side, place);
+        const painted = stage?.side === side ? stage : stageOf(side);
+        stage = painted;
+        paint(painted, scene, at, place);
         if (context === null) return;
         context.imageSmoothingEnabled = false;
-        context.drawImage(stage, edge, edge, seen, seen, 0, 0, PAINTED, PAINTED);
+        context.drawImage(painted.canvas, edge, edge, seen, seen, 0, 0, PAINTED, PAINTED);
       },
     };
-  }
-
-  /** One pass over the pixels of every copy, and one over the stage. */
-  #painted(scene: ConvolutionScene, at: number, side: number, place: (offset: number) => number): OffscreenCanvas {
-    const { size, grey: given, shifts, readings, state } = scene;
-    const { grey, sum, picture, canvas } = this.#stageOf(side);
-    grey.fill(0);
-    sum.fill(0);
-    const [read, tinted, added] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
-    shifts.forEach((shift, head) => {
-      const [left, top] = [place(shift.x), place(shift.y)];
-      const [reading, weight] = [readings[head] ?? given, state.filter.data[head] ?? 0];
-      for (let y = 0; y < size; y++) {
-        for (let x = 0; x < size; x++) {
-          const from = y * size + x;
-          const to = (top + y) * side + left + x;
-          if (tinted < 1) grey[to] = mix(given[from] ?? 0, reading[from] ?? 0, read);
-          if (tinted > 0) sum[to] = (sum[to] ?? 0) + weight * (reading[from] ?? 0);
-        }
-      }
-    });
-    const full = mix(largest(state.filter), scene.most, added);
-    const light = colours((tone) =>
-      [1, 1, 1].map((part) => part * (1 - tinted) * (tone / TONES) * (TONES - BLACK - 1)),
-    );
-    // The root: where little is left, it is seen.
-    const tint = [BELOW, ABOVE].map((hue) =>
-      colours((tone) => hue.map((part) => tinted * Math.sqrt(tone / TONES) * (part - BLACK - 1))),
-    );
-    const pixels = new Uint32Array(picture.data.buffer);
-    for (let index = 0; index < pixels.length; index++) {
-      const part = Math.round((TONES * (sum[index] ?? 0)) / full);
-      const tinting = tint[part < 0 ? 0 : 1]?.[Math.min(TONES, Math.abs(part))] ?? 0;
-      pixels[index] = GROUND + (light[Math.round(TONES * (grey[index] ?? 0))] ?? 0) + tinting;
-    }
-    canvas.getContext("2d")?.putImageData(picture, 0, 0);
-    return canvas;
-  }
-
-  /** Numbers of the whole stage, and its colours; made anew for a stage of another size only. */
-  #stageOf(side: number) {
-    if (this.#stage?.side !== side) this.#stage = stageOf(side);
-    return this.#stage;
-  }
+  };
 }
 
+/** One pass over the pixels of every copy, and one over the stage. */
+function paint(
+  { side, grey, sum, picture, canvas }: ReturnType<typeof stageOf>,
+  { size, grey: given, shifts, readings, state, most }: ConvolutionScene,
+  at: number,
+  place: (offset: number) => number,
+): void {
+  grey.fill(0);
+  sum.fill(0);
+  const [read, tinted, added] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
+  shifts.forEach((shift, head) => {
+    const [left, top] = [place(shift.x), place(shift.y)];
+    const [reading, weight] = [readings[head] ?? given, state.filter.data[head] ?? 0];
+    for (let y = 0; y < size; y++) {
+      for (let x = 0; x < size; x++) {
+        const from = y * size + x;
+        const to = (top + y) * side + left + x;
+        if (tinted < 1) grey[to] = mix(given[from] ?? 0, reading[from] ?? 0, read);
+        if (tinted > 0) sum[to] = (sum[to] ?? 0) + weight * (reading[from] ?? 0);
+      }
+    }
+  });
+  const full = mix(largest(state.filter), most, added);
+  const light = colours((tone) => [1, 1, 1].map((part) => part * (1 - tinted) * (tone / TONES) * (TONES - BLACK - 1)));
+  // The root: where little is left, it is seen.
+  const tint = [BELOW, ABOVE].map((hue) =>
+    colours((tone) => hue.map((part) => tinted * Math.sqrt(tone / TONES) * (part - BLACK - 1))),
+  );
+  const pixels = new Uint32Array(picture.data.buffer);
+  for (let index = 0; index < pixels.length; index++) {
+    const part = Math.round((TONES * (sum[index] ?? 0)) / full);
+    const tinting = tint[part < 0 ? 0 : 1]?.[Math.min(TONES, Math.abs(part))] ?? 0;
+    pixels[index] = GROUND + (light[Math.round(TONES * (grey[index] ?? 0))] ?? 0) + tinting;
+  }
+  canvas.getContext("2d")?.putImageData(picture, 0, 0);
+}
+
+/** Numbers of the whole stage, and its colours. */
 function stageOf(side: number) {
   const [grey, sum] = [new Float32Array(side * side), new Float32Array(side * side)];
   return { side, grey, sum, picture: new ImageData(side, side), canvas: new OffscreenCanvas(side, side) };

@@ -1,27 +1,45 @@
 // Attention as message passing: who sees whom is a graph, and a round of messages is one masked call.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, rowsOf, stack, unstack, widestGap, withBlock } from "../../src/model/matrix.js";
+import {
+  at,
+  fill,
+  largest,
+  type Matrix,
+  multiply,
+  rowsOf,
+  singleRows,
+  stack,
+  toSingle,
+  unstack,
+  widestGap,
+  withBlock,
+} from "../../src/model/matrix.js";
+import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/furnish.js";
-import { Board } from "../../src/ui/board.js";
+import { Board, mix, type Shape, type View } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/choice.js";
-import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
+import { single } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
-import { type Explanation, products, softened } from "../../src/ui/explanation.js";
+import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
-import { NamedMatrices, type NamedSpot, signed, type Views, weighed } from "../../src/ui/named-matrices.js";
-import { byChoice } from "../../src/ui/orientation.js";
-import { type Exhibit, exhibit, type Host, setByHand } from "./exhibit.js";
-import { featuresOf, type GraphScene, graphScene, maskOf, NAMES, SHARP } from "./graph.js";
-import { drawGraph } from "./graph-drawing.js";
-import { edgeOf, joined, MOST_ROUNDS, NODES } from "./state.js";
+import { type NamedSpot, signed, type Views, weighed } from "../../src/ui/named-matrices.js";
+import type { Teller } from "../../src/ui/teller.js";
+import { type Exhibit, exhibit, setByHand, turning } from "./exhibit.js";
+import { CHOSEN, valued } from "./shapes.js";
+import { edgeOf, joined, MOST_ROUNDS, NODES, store, type WhatElseState } from "./state.js";
+
+/** Set by hand: nodes of one side are alike. */
+const FEATURES = singleRows([1, 0], [0.9, 0.2], [1, 0.5], [0.5, 0.5], [0.4, 1], [0.1, 0.9], [0, 1]);
+const NAMES = Array.from({ length: NODES }, (_, node) => String.fromCharCode(97 + node));
+/** What the dot product of two features is multiplied with. */
+const SHARP = 2;
 
 const MATRICES = ["A", "M", "N"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
-export function graphExhibit({ store, teller }: Host): Exhibit {
-  const matrices = new NamedMatrices(MATRICES, () => store.state.by === "columns");
-  const by = byChoice("node", (value) => store.change({ by: value }));
+export function graphExhibit(teller: Teller): Exhibit {
+  const matrices = turning(MATRICES);
   const weighing = choice("Neighbours count", { mean: "all alike", alike: "by likeness" }, (value) =>
     store.change({ weighing: value }),
   );
@@ -51,64 +69,141 @@ export function graphExhibit({ store, teller }: Host): Exhibit {
     },
   };
   const caption = h("p", { class: "pixels-caption" }, h("b", {}, "Edges"), " press a pair to join or part it");
-  return exhibit<GraphScene, MatrixName>(
-    { store, teller },
-    {
-      picture: {
-        name: "graph",
-        title: "Message passing on a graph",
-        body: [board.element],
-        more: [weighing.element, h("div", {}, caption, mask), matrices.line(...MATRICES)],
-      },
-      data: ({ state, weights, before, after }) => ({
-        state,
-        weights: Array.from(weights.data),
-        before: Array.from(before.data),
-        after: Array.from(after.data),
-      }),
-      say,
-      menu: by.element,
-      matrices,
-      viewsOf,
-      edit: (name, row, col, values) => {
-        if (name === "M") store.change({ messages: withBlock(store.state.messages, row, col, values) });
-      },
-      madeFrom: ({ edges, messages, rounds, weighing }) => [edges, messages, rounds, weighing],
-      *sceneOf(state) {
-        yield;
-        return graphScene(state);
-      },
-      draw: [
-        (scene) => {
-          const { state } = scene;
-          weighing.show(state.weighing);
-          by.show(state.by);
-          mask.show({
-            name: "edges",
-            label: "Edges: which nodes are joined",
-            rows: NODES,
-            cols: NODES,
-            rowName: (row) => NAMES[row] ?? "",
-            colName: (col) => NAMES[col] ?? "",
-            sees: (row, col) => joined(state.edges, row, col),
-            painted: (row, col) => !joined(state.edges, row, col),
-            tile: NODES,
-          });
-          const stands = isMoving || Math.ceil(board.at) === state.rounds;
-          board.show((at, width) => drawGraph(scene, at, width), stands ? board.at : state.rounds);
-        },
-      ],
-      calls,
-      read,
-      first: ({ state }) => ({ name: "N", row: state.node, col: 0 }),
-      explain,
-      heedCode,
-      torchCode,
+  return exhibit<Scene, MatrixName>(teller, {
+    picture: {
+      name: "graph",
+      title: "Message passing on a graph",
+      body: [board.element],
+      more: [weighing.element, h("div", {}, caption, mask), matrices.line(...MATRICES)],
     },
+    data: ({ state, weights, before, after }) => {
+      return { state, weights: weights.data, before: before.data, after: after.data };
+    },
+    say,
+    by: "node",
+    matrices,
+    viewsOf,
+    edit: (name, row, col, values) => {
+      if (name === "M") store.change({ messages: withBlock(store.state.messages, row, col, values) });
+    },
+    madeFrom: ({ edges, messages, rounds, weighing }) => [edges, messages, rounds, weighing],
+    sceneOf,
+    draw: (scene) => {
+      const { edges, rounds } = scene.state;
+      weighing.show(scene.state.weighing);
+      mask.show({
+        name: "edges",
+        label: "Edges: which nodes are joined",
+        rows: NODES,
+        cols: NODES,
+        rowName: (row) => NAMES[row] ?? "",
+        colName: (col) => NAMES[col] ?? "",
+        sees: (row, col) => joined(edges, row, col),
+        painted: (row, col) => !joined(edges, row, col),
+        tile: NODES,
+      });
+      const stands = isMoving || Math.ceil(board.at) === rounds;
+      board.show((at, width) => drawGraph(scene, at, width), stands ? board.at : rounds);
+    },
+    calls,
+    read,
+    first: ({ state }) => ({ name: "N", row: state.node, col: 0 }),
+    explain,
+    programs: ({ state, before }) => {
+      const [mask, scale] = [maskOf(state).join(", "), single(SHARP)];
+      return {
+        about: `Round ${Math.max(1, state.rounds)} of message passing, as masked attention`,
+        tensors: { features: [[featuresOf(state)]], held: [[before]] },
+        heed: [
+          `const mask = { data: Uint8Array.of(${mask}), shape: [${NODES}, ${NODES}] };
+
+const { output } = await heed.attention(features, features, held, { scale: ${scale}, mask });`,
+        ],
+        torch: [
+          `mask = torch.tensor([${mask}], dtype=torch.bool).view(${NODES}, ${NODES})
+
+output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask, scale=${scale})`,
+        ],
+      };
+    },
+  });
+}
+
+type Scene = ReturnType<typeof sceneOf>;
+
+/** All alike: no node differs from another. */
+function featuresOf({ weighing }: WhatElseState): Matrix {
+  return weighing === "mean" ? fill(NODES, 2, () => 0) : FEATURES;
+}
+
+function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: NODES * NODES }, (_, index) =>
+    joined(edges, Math.floor(index / NODES), index % NODES) ? 1 : 0,
   );
 }
 
-function viewsOf({ state, weights, after }: GraphScene): Views<MatrixName> {
+function sceneOf(state: WhatElseState) {
+  const features = featuresOf(state);
+  /** -Infinity where no edge is. */
+  const scores = fill(NODES, NODES, (row, col) =>
+    joined(state.edges, row, col)
+      ? SHARP * (at(features, row, 0) * at(features, col, 0) + at(features, row, 1) * at(features, col, 1))
+      : Number.NEGATIVE_INFINITY,
+  );
+  const weights = softmax(scores);
+  /** What each node holds before the last round and after it. */
+  let [before, after] = [toSingle(state.messages), toSingle(state.messages)];
+  for (let round = 0; round < state.rounds; round++) {
+    before = toSingle(after);
+    after = multiply(weights, before);
+  }
+  // `made`: the page's own weights and last round; `weights` and `after` are the kernel's once they are there.
+  return { state, scores, weights, before, after, made: { weights, after }, isAnswered: false };
+}
+
+/** Where the nodes stand, from 0 to 1: two groups and a bridge. */
+const ACROSS = [0.08, 0.1, 0.32, 0.52, 0.7, 0.93, 0.92];
+const DOWN = [0.22, 0.78, 0.5, 0.5, 0.5, 0.24, 0.78];
+const HEIGHT = 260;
+
+/** `place`: rounds, of which the last one may be under way: its messages travel. */
+function drawGraph({ state, weights, before, after }: Scene, place: number, width: number): View {
+  const { edges, node, rounds } = state;
+  const way = rounds === 0 ? 1 : Math.min(1, Math.max(0, place - rounds + 1));
+  const x = (index: number): number => 20 + (ACROSS[index] ?? 0) * (width - 40);
+  const y = (index: number): number => 34 + (DOWN[index] ?? 0) * (HEIGHT - 56);
+  const full = Math.max(largest(before), largest(after), 1e-9);
+  const lines = edges.flatMap((edge): Shape[] => {
+    const [a, b] = [Math.floor(edge / NODES), edge % NODES];
+    const other = a === node ? b : b === node ? a : -1;
+    const thick = 1.2 + 9 * (other < 0 ? 0 : at(weights, node, other));
+    const stroke = other < 0 ? "var(--line)" : CHOSEN;
+    const line = { x1: x(a), y1: y(a), x2: x(b), y2: y(b), "stroke-width": thick.toFixed(2), stroke };
+    const message = (from: number, to: number): Shape[] => {
+      const size = Math.sqrt(Math.abs(at(weights, to, from) * at(before, from, 0)) / full);
+      const [cx, cy] = [mix(x(from), x(to), way), mix(y(from), y(to), way)];
+      const attributes = { cx, cy, r: 10 * size, fill: CHOSEN, class: "message" };
+      return way === 1 || size === 0 ? [] : [{ key: `message ${from} ${to}`, tag: "circle", attributes }];
+    };
+    return [{ key: `edge ${edge}`, tag: "line", attributes: line }, ...message(a, b), ...message(b, a)];
+  });
+  const nodes = NAMES.flatMap((name, index) => {
+    const value = mix(at(before, index, 0), at(after, index, 0), way);
+    const isChosen = index === node;
+    return valued("circle", `node ${index}`, {
+      x: x(index),
+      y: y(index),
+      name,
+      value,
+      full,
+      isChosen,
+      pick: String(index),
+    });
+  });
+  return { height: HEIGHT, shapes: [...lines, ...nodes], said: `A graph of ${NODES} nodes after ${rounds} rounds` };
+}
+
+function viewsOf({ state, weights, after }: Scene): Views<MatrixName> {
   const struck = (row: number, col: number): boolean => !joined(state.edges, row, col);
   const held = signed("at first", "", state.messages, NAMES, ["held"]);
   return {
@@ -118,7 +213,7 @@ function viewsOf({ state, weights, after }: GraphScene): Views<MatrixName> {
   };
 }
 
-function say({ state: { edges, rounds } }: GraphScene): string {
+function say({ state: { edges, rounds } }: Scene): string {
   return edges.length === (NODES * (NODES - 1)) / 2
     ? "All are joined to all: this is attention without a mask. A transformer is message passing on the complete graph, so one round reaches everybody."
     : `A node’s output is the mean of what its neighbours hold, by its attention weights; other pairs are masked. After ${counted(rounds, "round")} it knows of nodes within ${counted(rounds, "edge")}. Join everybody, and it is a transformer’s attention.`;
@@ -126,20 +221,20 @@ function say({ state: { edges, rounds } }: GraphScene): string {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-function calls({ state, before }: GraphScene): readonly Call[] {
+function calls({ state, before }: Scene): readonly Call[] {
   const features = stack([featuresOf(state)]);
   const mask = { data: maskOf(state), shape: [1, 1, NODES, NODES] };
   return [{ q: features, k: features, v: stack([before]), options: { scale: SHARP, mask } }];
 }
 
-function read(scene: GraphScene, [answer]: readonly Answer[]): readonly [GraphScene, string] {
+function read(scene: Scene, [answer]: readonly Answer[]): readonly [Scene, string] {
   const weights = unstack(NODES, NODES, answer?.weights.data ?? []);
   const after = scene.state.rounds === 0 ? scene.after : unstack(NODES, 1, answer?.output.data ?? []);
   const apart = Math.max(widestGap(weights, scene.made.weights), widestGap(after, scene.made.after));
   return [{ ...scene, weights, after, isAnswered: true }, agreed("Weights and the last round", apart)];
 }
 
-function explain(scene: GraphScene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
+function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
   const { state, scores, weights, before, after, made, isAnswered } = scene;
   const [who, light] = [NAMES[row] ?? "", { name, row, col }];
   if (name === "M") return setByHand(`${who} at first`, at(state.messages, row, 0), light);
@@ -155,44 +250,17 @@ function explain(scene: GraphScene, { name, row, col }: NamedSpot<MatrixName>): 
     return softened(own, names, { subject, at: place, kernel, light });
   }
   if (state.rounds === 0) return { subject: `${who} now`, sentence: "No round yet.", result, lights: [light] };
-  const terms = products(
-    names,
-    (index) => at(made.weights, row, neighbours[index] ?? 0),
-    (index) => at(before, neighbours[index] ?? 0, 0),
-    ["from", "weight", "held"],
-  );
-  const sentence = "What its neighbours and itself held before the round, by its attention weights.";
   return {
     subject: `${who} after round ${state.rounds}`,
-    sentence,
-    ...terms,
+    sentence: "What its neighbours and itself held before the round, by its attention weights.",
+    ...products(
+      names,
+      (index) => at(made.weights, row, neighbours[index] ?? 0),
+      (index) => at(before, neighbours[index] ?? 0, 0),
+      ["from", "weight", "held"],
+    ),
     result,
     kernel,
-    lights: [light, { name: "A", row }],
+    lights: [light, lit("A", row)],
   };
-}
-
-const aboutOf = ({ state }: GraphScene): string =>
-  `Round ${Math.max(1, state.rounds)} of message passing, as masked attention`;
-
-function heedCode(scene: GraphScene): string {
-  return heedProgram(
-    aboutOf(scene),
-    `${heedTensor("features", [featuresOf(scene.state)])}
-${heedTensor("held", [scene.before])}
-const mask = { data: Uint8Array.of(${maskOf(scene.state).join(", ")}), shape: [${NODES}, ${NODES}] };
-
-const { output } = await heed.attention(features, features, held, { scale: ${single(SHARP)}, mask });`,
-  );
-}
-
-function torchCode(scene: GraphScene): string {
-  return torchProgram(
-    aboutOf(scene),
-    `${torchTensor("features", [featuresOf(scene.state)])}
-${torchTensor("held", [scene.before])}
-mask = torch.tensor([${maskOf(scene.state).join(", ")}], dtype=torch.bool).view(${NODES}, ${NODES})
-
-output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask, scale=${single(SHARP)})`,
-  );
 }

@@ -1,27 +1,31 @@
-// Square pictures: two that are computed, and one's own. A convolution is shown on the fine ones, sets and copied code use the coarse.
+// Square pictures: two that are computed, and one's own, which never leaves the page; and the choice of one. A convolution is shown on the fine
+// ones, sets and copied code use the coarse.
 
 import type { Cell } from "../../src/model/cell.js";
 import { houseAt, ripplesAt } from "../../src/model/made-pictures.js";
+import { choice } from "../../src/ui/choice.js";
+import { fileButton, h, IMAGES } from "../../src/ui/dom.js";
 import { squareOf } from "../../src/ui/square-of.js";
+import { store, type WhatElseState } from "./state.js";
 
 /** Pixels of a picture, both ways. */
 export const [COARSE, FINE] = [32, 128];
 export const PIXELS = COARSE ** 2;
 
-export const IMAGES = ["shapes", "ripples", "own"] as const;
-export type ImageName = (typeof IMAGES)[number];
+export const PICTURES = ["shapes", "ripples", "own"] as const;
+type ImageName = (typeof PICTURES)[number];
 
 /** Red, green and blue from 0 to 1, pixel by pixel, in single precision. */
 export type Colours = Float32Array<ArrayBuffer>;
 
-export interface Image {
+interface Image {
   readonly colours: Colours;
   readonly grey: Float32Array<ArrayBuffer>;
   /** At 128 by 128. */
   readonly fine: Float32Array<ArrayBuffer>;
 }
 
-export function madeImage(name: Exclude<ImageName, "own">): Image {
+function madeImage(name: Exclude<ImageName, "own">): Image {
   const colour = name === "shapes" ? houseAt : ripplesAt;
   return imageOf((side) =>
     Array.from({ length: side ** 2 }, (_, pixel) =>
@@ -31,7 +35,7 @@ export function madeImage(name: Exclude<ImageName, "own">): Image {
 }
 
 /** The middle of a picture file. */
-export async function readImage(file: File): Promise<Image> {
+async function readImage(file: File): Promise<Image> {
   const [coarse, fine] = await Promise.all([COARSE, FINE].map((side) => squareOf(file, side)));
   return imageOf((side) =>
     Array.from((side === COARSE ? coarse : fine)?.data ?? [], (part) => part / 255).filter((_, index) => index % 4 < 3),
@@ -41,6 +45,44 @@ export async function readImage(file: File): Promise<Image> {
 function imageOf(coloursAt: (side: number) => readonly number[]): Image {
   const [colours, fine] = [Float32Array.from(coloursAt(COARSE)), Float32Array.from(coloursAt(FINE))];
   return { colours, grey: greyOf(colours), fine: greyOf(fine) };
+}
+
+export type Gallery = ReturnType<typeof gallery>;
+
+export function gallery() {
+  let image = madeImage("shapes");
+  let own: Image | undefined;
+  let shown: ImageName | undefined;
+  const message = h("p", { class: "field-message", role: "status" });
+  const open = fileButton("Open a picture…", "photo", IMAGES, async ([picked]) => {
+    if (picked === undefined) return;
+    try {
+      own = await readImage(picked);
+      shown = undefined;
+      message.textContent = `“${picked.name}”, its middle, at ${FINE} × ${FINE} pixels. It stays on this device, and is no part of the address.`;
+    } catch {
+      message.textContent = `“${picked.name}” could not be read as a picture. Try a PNG, JPEG or WebP file.`;
+    }
+    store.change({ image: "own" });
+  });
+  const names = { shapes: "house", ripples: "ripples", own: "your photo" };
+  const choices = choice<ImageName>("Picture", names, (chosen) => {
+    store.change({ image: chosen }, "new");
+    if (chosen === "own" && own === undefined) open.click();
+  });
+  return {
+    element: h("div", { class: "gallery" }, choices.element, open, message),
+    image: (): Image => image,
+    show(state: WhatElseState): void {
+      choices.show(state.image);
+      if (state.image === "own" && own === undefined)
+        message.textContent = "No picture of your own yet: open one. Until then the house stands in.";
+      if (state.image === shown) return;
+      shown = state.image;
+      image = shown === "own" ? (own ?? madeImage("shapes")) : madeImage(shown);
+      if (shown !== "own") message.textContent = "";
+    },
+  };
 }
 
 /** The coarse pixel over a fine one, and the fine one in the corner of a coarse one. */

@@ -3,9 +3,11 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import {
+  along,
   at,
   fill,
   identity,
+  largest,
   type Matrix,
   multiply,
   rowsOf,
@@ -18,58 +20,56 @@ import {
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/furnish.js";
-import { Board } from "../../src/ui/board.js";
-import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
+import { Board, during, mix, type Shape } from "../../src/ui/board.js";
+import { single, torchTensor } from "../../src/ui/code.js";
 import { button } from "../../src/ui/dom.js";
-import { type Explanation, products, softened } from "../../src/ui/explanation.js";
-import { NamedMatrices, type NamedSpot, signed, type View, weighed } from "../../src/ui/named-matrices.js";
+import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
+import { type NamedSpot, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import { byChoice } from "../../src/ui/orientation.js";
 import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
-import { difference, type Exhibit, exhibit, type Host, setByHand } from "./exhibit.js";
+import type { Teller } from "../../src/ui/teller.js";
+import { difference, type Exhibit, exhibit, type Programs, setByHand, turning } from "./exhibit.js";
 import { fastWeights } from "./fast-weights.js";
-import { INPUTS, SHARPNESS, type WhatElseState } from "./state.js";
-import { WIRE_STEPS, wires } from "./wires.js";
+import { ABOVE, BELOW, CHOSEN, valued } from "./shapes.js";
+import { INPUTS, SHARPNESS, store, type WhatElseState } from "./state.js";
 
 const MATRICES = ["X", "Wd", "A", "C", "D", "Y", "B", "Z"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
-interface Scene {
-  readonly state: WhatElseState;
-  /** One row a head. */
-  readonly queries: Matrix;
-  /** A: the heads' weights; C: what they read, beside each other; B and Z: attention's own weights, and what it makes of x. */
-  readonly made: Readonly<Record<MatrixName, Matrix>>;
-  /** What is shown: the same, with the kernel's numbers once they are there. */
-  readonly matrices: Readonly<Record<MatrixName, Matrix>>;
-  readonly isAnswered: boolean;
-}
+/**
+ * X: the inputs, a row; Wd: a row an output; A: the heads' weights, a row each; C: what they read, beside each other; D and Y: what the dense
+ * layer gives, and attention; B and Z: attention's own weights, and what it makes of x.
+ */
+type LayerMatrices = Readonly<Record<MatrixName, Matrix>>;
 
-/** One a step of the wires: what is said, and the output that stands on the right. */
-const STEPS: readonly { readonly text: string; readonly output: MatrixName }[] = [
+type Scene = ReturnType<typeof sceneOf>;
+
+/** One a step of the wires: its name, what is said, and the output that stands on the right. */
+const STEPS: readonly { readonly name: string; readonly text: string; readonly output: MatrixName }[] = [
   {
+    name: "A dense layer",
     text: "A dense layer adds its inputs by fixed weights: a wire is as thick as its weight, blue above 0 and brown below. Change the input: the numbers change, the wires stay.",
     output: "D",
   },
   {
+    name: "Through its heads",
     text: "The same wires, bundled: each head reads one input, and its output weights are that input’s column of W. With a hard softmax both layers agree to the last digit.",
     output: "Y",
   },
   {
+    name: "Attention’s own wires",
     text: "Left to itself, attention makes its wires from the input: a softmax of xᵢ xⱼ over j, with no parameter at all. Change the input: now the wires change as well, for any number of inputs.",
     output: "Z",
   },
 ];
 
-export function layerExhibit(host: Host): Exhibit {
-  const { store, teller } = host;
-  const matrices = new NamedMatrices(MATRICES, () => store.state.by === "columns");
-  const by = byChoice("vector", (value) => store.change({ by: value }));
+export function layerExhibit(teller: Teller): Exhibit {
+  const matrices = turning(MATRICES);
   const sharpness = slider("Sharpness s", SHARPNESS, (value) => store.change({ sharpness: value }));
   const fast = fastWeights();
   const board = new Board({
-    steps: WIRE_STEPS,
+    steps: STEPS.map(({ name }) => name),
     moved: () => {
       layer.say();
       teller.tell();
@@ -80,7 +80,7 @@ export function layerExhibit(host: Host): Exhibit {
     const known = INPUTS.indexOf(store.state.inputs);
     store.change({ inputs: INPUTS[(known + 1) % INPUTS.length] ?? identity(0) }, "new");
   };
-  const layer = exhibit<Scene, MatrixName>(host, {
+  const layer = exhibit<Scene, MatrixName>(teller, {
     picture: {
       name: "layer",
       title: "A dense layer, and attention that is the same",
@@ -88,24 +88,20 @@ export function layerExhibit(host: Host): Exhibit {
       controls: [button("Change the input", another)],
       more: [
         sharpness.element,
-        ...(
-          [
-            ["X", "Wd"],
-            ["A", "C"],
-            ["D", "Y"],
-            ["B", "Z"],
-          ] as const
-        ).map((names) => matrices.line(...names)),
+        matrices.line("X", "Wd"),
+        matrices.line("A", "C"),
+        matrices.line("D", "Y"),
+        matrices.line("B", "Z"),
       ],
     },
     figures: ({ matrices: { X, Y, D } }) => [
       difference(widestGap(Y, D)),
       fact("Heads", String(X.cols), "one for each input"),
     ],
-    data: ({ state, matrices: { D, Y } }) => ({ state, dense: Array.from(D.data), attention: Array.from(Y.data) }),
+    data: ({ state, matrices: { D, Y } }) => ({ state, dense: D.data, attention: Y.data }),
     say: () => step()?.text ?? "",
     below: fast.element,
-    menu: by.element,
+    by: "vector",
     matrices,
     viewsOf,
     edit: (name, row, col, values) => {
@@ -114,17 +110,11 @@ export function layerExhibit(host: Host): Exhibit {
       if (name === "Wd") store.change({ weights: withBlock(weights, row, col, values) });
     },
     madeFrom: ({ inputs, weights, sharpness }) => [inputs, weights, sharpness],
-    *sceneOf(state) {
-      yield;
-      return sceneOf(state);
+    sceneOf,
+    draw: ({ state, matrices }) => {
+      sharpness.show(state.sharpness, exact(state.sharpness, 2));
+      board.show((place, width) => wires(matrices, place, width));
     },
-    draw: [
-      ({ state, matrices: { X: inputs, Wd: weights, A: heads, B: own, D: dense, Z: mixed } }) => {
-        sharpness.show(state.sharpness, exact(state.sharpness, 2));
-        by.show(state.by);
-        board.show((place, width) => wires({ inputs, weights, heads, own, dense, mixed }, place, width));
-      },
-    ],
     calls: ({ queries, matrices: { X } }) => {
       const x = stack([transpose(X)]);
       const heads = { ...stack([queries]), shape: [1, X.cols, 1, X.cols] };
@@ -141,19 +131,81 @@ export function layerExhibit(host: Host): Exhibit {
     },
     first: () => ({ name: step()?.output ?? "Y", row: 0, col: 0 }),
     explain,
-    heedCode,
-    torchCode,
+    programs,
   });
   return layer;
 }
 
-function sceneOf(state: WhatElseState): Scene {
+/** Pixels of the board. */
+const HEIGHT = 330;
+
+type Point = readonly [number, number];
+
+/** A dense layer as wires, the same wires bundled through heads, and the wires that attention makes from its input. */
+function wires(
+  { X: inputs, Wd: weights, A: heads, D: dense, B: own, Z: mixed }: LayerMatrices,
+  place: number,
+  width: number,
+) {
+  const [bundled, handed, parted] = [during(place, 0, 1), during(place, 0.6, 1), during(place, 1, 2)];
+  const count = inputs.cols;
+  const spread = (index: number, all: number): number => 16 + ((HEIGHT - 16) * (index + 0.5)) / all;
+  const input = (index: number): Point => [50, spread(index, count)];
+  const head = (index: number): Point => [width * 0.42, spread(index, count)];
+  const output = (index: number): Point => [
+    width - 50,
+    mix(spread(index, weights.rows), spread(index, own.rows), parted),
+  ];
+  const shapes: Shape[] = [];
+  const wire = (key: string, points: readonly Point[], weight: number, stroke: string, opacity: number): void => {
+    if (Math.abs(weight) < 0.005 || opacity < 0.01) return;
+    const d = `M${points.map((point) => point.map((part) => part.toFixed(1)).join(" ")).join("L")}`;
+    const thick = (1 + 8 * Math.abs(weight)).toFixed(2);
+    shapes.push({ key, tag: "path", attributes: { d, stroke, fill: "none", "stroke-width": thick, opacity } });
+  };
+  const most = Math.max(1e-9, largest(weights));
+  const indices = Array.from({ length: count }, (_, index) => index);
+  for (const from of indices) {
+    for (let to = 0; to < weights.rows; to++) {
+      const [start, end, through] = [input(from), output(to), head(from)];
+      const straight = start[1] + ((end[1] - start[1]) * (through[0] - start[0])) / (end[0] - start[0]);
+      const middle: Point = [through[0], mix(straight, through[1], bundled)];
+      const first: Point = [mix(start[0], middle[0], handed), mix(start[1], middle[1], handed)];
+      const weight = at(weights, to, from);
+      wire(`dense ${from} ${to}`, [first, middle, end], weight / most, weight < 0 ? BELOW : ABOVE, 1 - parted);
+    }
+    for (const to of indices) {
+      wire(`read ${from} ${to}`, [input(from), head(to)], at(heads, to, from), CHOSEN, handed - parted);
+      wire(`own ${from} ${to}`, [input(from), output(to)], at(own, to, from), CHOSEN, parted);
+    }
+  }
+  const full = Math.max(1, largest(inputs), largest(dense));
+  for (const index of indices) {
+    const node = (key: string, [x, y]: Point, name: string, value: number, opacity = 1): void => {
+      shapes.push(
+        ...valued("circle", `${key}${index + 1}`, { x, y, name: `${name}${index + 1}`, value, full, opacity }),
+      );
+    };
+    const read = indices.reduce((sum, from) => sum + at(heads, index, from) * at(inputs, 0, from), 0);
+    const attention = at(mixed, 0, index);
+    const isDense = index < dense.cols;
+    node("x", input(index), "x", at(inputs, 0, index));
+    node("h", head(index), "head ", read, bundled - parted);
+    const value = isDense ? mix(at(dense, 0, index), attention, parted) : attention;
+    node("y", output(index), "y", value, isDense ? 1 : parted);
+  }
+  return { height: HEIGHT, shapes, said: `${STEPS[Math.round(place)]?.name}: ${count} inputs` };
+}
+
+function sceneOf(state: WhatElseState) {
   const [X, Wd] = [toSingle(state.inputs), toSingle(state.weights)];
+  /** One row a head. */
   const queries = fill(X.cols, X.cols, (row, col) => (row === col ? state.sharpness : 0));
   const [A, B] = [softmax(toSingle(queries)), softmax(multiply(transpose(X), X))];
   const [C, Z] = [multiply(X, transpose(A)), multiply(X, transpose(B))];
   const [D, Y] = [multiply(X, transpose(Wd)), multiply(C, transpose(Wd))];
-  const made = { X, Wd, A, C, D, Y, B, Z };
+  const made: LayerMatrices = { X, Wd, A, C, D, Y, B, Z };
+  // `matrices`: the same, with the kernel's numbers once they are there.
   return { state, queries, made, matrices: made, isAnswered: false };
 }
 
@@ -162,9 +214,8 @@ function compared(scene: Scene, heads: Answer | undefined, own: Answer | undefin
   const { made } = scene;
   const count = made.X.cols;
   const part = (rows: number, tensor?: { readonly data: Float32Array }) => unstack(rows, count, tensor?.data ?? []);
-  const [A, B] = [part(count, heads?.weights), part(count, own?.weights)];
-  const [C, Z] = [part(1, heads?.output), part(1, own?.output)];
-  const found = { A, B, C, Z };
+  const [A, B, C] = [part(count, heads?.weights), part(count, own?.weights), part(1, heads?.output)];
+  const found = { A, B, C, Z: part(1, own?.output) };
   const gaps = (["A", "B", "C", "Z"] as const).map((name) => widestGap(found[name], made[name]));
   const Y = multiply(C, transpose(made.Wd));
   return [{ ...scene, matrices: { ...made, ...found, Y }, isAnswered: true }, Math.max(...gaps)];
@@ -209,45 +260,29 @@ function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Expla
     Y: ["Attention: what the heads read, by the same weights, which are now output weights.", C, "Wd"] as const,
     Z: ["Attention’s own output: the inputs by weights that were made from them.", X, "B"] as const,
   }[name];
-  const terms = products(
-    names,
-    (index) => at(from, 0, index),
-    (index) => at(made[weights], col, index),
-    ["", name === "Y" ? "read" : "input", "weight"],
-  );
-  return { subject, sentence, ...terms, result, kernel, lights: [light, { name: weights, row: col }] };
+  const heads = ["", name === "Y" ? "read" : "input", "weight"];
+  const terms = products(names, along(from, 0), along(made[weights], col), heads);
+  return { subject, sentence, ...terms, result, kernel, lights: [light, lit(weights, col)] };
 }
 
-const aboutOf = ({ matrices }: Scene): string => `A dense layer as attention: one query, ${matrices.X.cols} heads`;
-
-function heedCode(scene: Scene): string {
-  const { queries, matrices } = scene;
-  const count = matrices.X.cols;
-  const rows = rowsOf(matrices.Wd).map((row) => `[${row.map(single).join(", ")}]`);
-  return heedProgram(
-    aboutOf(scene),
-    `${heedTensor("q", [queries], [1, count, 1, count])}
-${heedTensor("k", [identity(count)])}
-${heedTensor("v", [transpose(matrices.X)])}
-
+function programs({ queries, matrices: { X, Wd } }: Scene): Programs {
+  const count = X.cols;
+  const rows = rowsOf(Wd).map((row) => `[${row.map(single).join(", ")}]`);
+  return {
+    about: `A dense layer as attention: one query, ${count} heads`,
+    tensors: { q: [[queries], [1, count, 1, count]], k: [[identity(count)]], v: [[transpose(X)]] },
+    heed: [
+      `
 const read = (await heed.attention(q, k, v, { score: "dot" })).output.data;
 const weights = [${rows.join(", ")}];
 const output = { data: weights.map((row) => row.reduce((sum, weight, head) => sum + weight * read[head], 0)) };`,
-  );
-}
-
-function torchCode(scene: Scene): string {
-  const { queries, matrices } = scene;
-  const count = matrices.X.cols;
-  return torchProgram(
-    aboutOf(scene),
-    `${torchTensor("q", [queries], [1, count, 1, count])}
-${torchTensor("k", [identity(count)])}
-${torchTensor("v", [transpose(matrices.X)])}
-${torchTensor("weights", [matrices.Wd], [matrices.Wd.rows, count])}
+    ],
+    torch: [
+      `${torchTensor("weights", [Wd], [Wd.rows, count])}
 
 read = F.scaled_dot_product_attention(q, k.expand(-1, ${count}, -1, -1), v.expand(-1, ${count}, -1, -1), scale=1.0)
 output = F.linear(read.flatten(), weights)`,
-    "output, F.linear(v.flatten(), weights)",
-  );
+      "output, F.linear(v.flatten(), weights)",
+    ],
+  };
 }

@@ -1,14 +1,14 @@
 // How many steps lie between two words, and what a layer costs: attention beside a recurrent and a convolutional network.
 
-import { heedProgram, torchProgram } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
-import { type Exhibit, exhibit, type Host } from "./exhibit.js";
-import { DISTANCES, type WhatElseState } from "./state.js";
+import type { Teller } from "../../src/ui/teller.js";
+import { type Exhibit, exhibit } from "./exhibit.js";
+import { DISTANCES, store, type WhatElseState } from "./state.js";
 
 interface Network {
   readonly name: string;
@@ -41,8 +41,7 @@ function dilated(distance: number, width: number): readonly number[] {
   return reaches;
 }
 
-export function reachExhibit(host: Host): Exhibit {
-  const { store } = host;
+export function reachExhibit(teller: Teller): Exhibit {
   const distance = slider("Distance n", DISTANCES, (value) => store.change({ distance: value }));
   const width = slider("Filter or window k", { least: 3, most: 9, step: 2 }, (value) => store.change({ width: value }));
   const chart = new HeedChart();
@@ -50,7 +49,7 @@ export function reachExhibit(host: Host): Exhibit {
   const rows = h("tbody");
   const head = heads("", "steps", "one layer, multiply-adds", "in turn");
   const table = h("table", { class: "plain-table reach" }, head, rows);
-  return exhibit<{ readonly state: WhatElseState }>(host, {
+  return exhibit<{ readonly state: WhatElseState }>(teller, {
     picture: {
       name: "reach",
       title: "How far apart are two words?",
@@ -66,44 +65,35 @@ export function reachExhibit(host: Host): Exhibit {
     say: () =>
       `One step of attention joins two words, however far apart; a recurrent network passes through every word between. The price is n² products a layer. Costs: n words of ${WIDTH} numbers, leading order, as in Vaswani et al. 2017, table 1.`,
     madeFrom: () => [],
-    *sceneOf(state) {
-      yield;
-      return { state };
+    sceneOf: (state) => ({ state }),
+    draw: ({ state }) => {
+      distance.show(state.distance, whole(state.distance));
+      width.show(state.width, String(state.width));
+      chart.show(chartView(state));
+      rows.replaceChildren(...NETWORKS.map((network) => rowOf(network, state)));
     },
-    draw: [
-      ({ state }) => {
-        distance.show(state.distance, whole(state.distance));
-        width.show(state.width, String(state.width));
-        chart.show(chartView(state));
-        rows.replaceChildren(...NETWORKS.map((network) => rowOf(network, state)));
-      },
-    ],
     first: () => ({ name: "reach", row: 0, col: 0 }),
     explainOther: ({ state }) => explain(state),
-    heedCode: ({ state }) =>
-      heedProgram(
-        aboutOf(state),
-        `const count = ${state.distance + 1};
+    programs: ({ state: { distance: n } }) => ({
+      about: `One step of attention across ${n} words: only the first word holds a 1, and it reaches the last word's output`,
+      heed: [
+        `const count = ${n + 1};
 const zeros = { data: new Float32Array(count), shape: [1, 1, count, 1] };
 const v = { data: Float32Array.from({ length: count }, (_, word) => (word === 0 ? 1 : 0)), shape: [1, 1, count, 1] };
 const { output } = await heed.attention(zeros, zeros, v);`,
         "output.data.at(-1), 1 / count",
-      ),
-    torchCode: ({ state }) =>
-      torchProgram(
-        aboutOf(state),
-        `count = ${state.distance + 1}
+      ],
+      torch: [
+        `count = ${n + 1}
 zeros = torch.zeros(1, 1, count, 1)
 v = torch.zeros(1, 1, count, 1)
 v[0, 0, 0] = 1
 output = F.scaled_dot_product_attention(zeros, zeros, v)`,
         "output[0, 0, -1], 1 / count",
-      ),
+      ],
+    }),
   });
 }
-
-const aboutOf = ({ distance }: WhatElseState): string =>
-  `One step of attention across ${distance} words: the first word alone holds a 1, and the last one hears of it`;
 
 function chartView({ distance, width }: WhatElseState): ChartView {
   return {

@@ -4,39 +4,24 @@ import type { Answer, Call } from "../../src/engine/engine.js";
 import { uniform } from "../../src/model/random.js";
 import { agreed } from "../../src/page/furnish.js";
 import { choice } from "../../src/ui/choice.js";
-import { heedProgram, single, torchProgram } from "../../src/ui/code.js";
+import { single } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels, type PixelsView } from "../../src/ui/heed-pixels.js";
 import { exact, magnitude, percent, small } from "../../src/ui/numbers.js";
 import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
+import type { Teller } from "../../src/ui/teller.js";
 import { convolve } from "./convolution.js";
-import { type Exhibit, exhibit, type Host, widest } from "./exhibit.js";
-import type { Gallery } from "./gallery.js";
-import { type Colours, coarsely, finely, greyOf, PIXELS, pixelCell, COARSE as SIZE } from "./images.js";
-import { BANDWIDTHS, type WhatElseState } from "./state.js";
+import { type Exhibit, exhibit, widest } from "./exhibit.js";
+import { COARSE, type Colours, coarsely, finely, type Gallery, greyOf, PIXELS, pixelCell } from "./images.js";
+import { BANDWIDTHS, store, type WhatElseState } from "./state.js";
 
-interface Scene {
-  readonly state: WhatElseState;
-  readonly colours: Colours;
-  /** The pixel that lies in each place after the shuffle. */
-  readonly places: readonly number[];
-  readonly shuffled: Colours;
-  /** What each pixel becomes, in its own place: as taken, and by way of the shuffle. */
-  readonly byHand: Float64Array;
-  readonly plain: ArrayLike<number>;
-  readonly back: ArrayLike<number>;
-  /** The grey of the shuffled pixels convolved and put back, and the grey convolved as taken. */
-  readonly convolvedBack: Float32Array;
-  readonly convolved: Float64Array;
-  readonly isAnswered: boolean;
-}
+type Scene = ReturnType<typeof sceneOf>;
 
 const CHANNELS = ["red", "green", "blue"] as const;
 
-export function setExhibit(host: Host, gallery: Gallery): Exhibit {
-  const { store } = host;
+export function setExhibit(teller: Teller, gallery: Gallery): Exhibit {
   const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
   const again = (): void => store.change({ shuffle: (store.state.shuffle % 9999) + 1 });
   const given = choice("Pixels are given", { order: "in order", shuffled: "shuffled" }, (value) =>
@@ -44,12 +29,10 @@ export function setExhibit(host: Host, gallery: Gallery): Exhibit {
   );
   const panels = [1, 2, 3, 4].map(() => new HeedPixels());
   panels.forEach((panel, index) => {
-    panel.choose = (at) => {
-      const pixel = index < SHUFFLED ? orderOf(store.state.shuffle)[at] : at;
-      if (pixel !== undefined) store.change({ pixel: finely(pixel) });
-    };
+    panel.choose = (at) =>
+      store.change({ pixel: finely(index < SHUFFLED ? (orderOf(store.state.shuffle)[at] ?? at) : at) });
   });
-  return exhibit<Scene>(host, {
+  return exhibit<Scene>(teller, {
     picture: {
       name: "set",
       title: "To attention a picture is a set of pixels",
@@ -63,66 +46,53 @@ export function setExhibit(host: Host, gallery: Gallery): Exhibit {
       fact("Pooled to one mean", magnitude(widest(pooled(plain), pooled(permuted(back, places)))), "apart, shuffled"),
       fact("Detail left", percent(spreadOf(plain) / spreadOf(colours)), "of the colours’ spread"),
     ],
-    data: ({ state, colours, places, plain, back }) => ({
-      state,
-      colours: Array.from(colours),
-      places,
-      attention: Array.from(plain),
-      throughTheShuffle: Array.from(back),
-    }),
+    data: ({ state, colours, places, plain: attention, back: throughTheShuffle }) => {
+      return { state, colours, places, attention, throughTheShuffle };
+    },
     say: () =>
       "No pixel knows where it is: each becomes the mean of those that look like it. So shuffling only reorders attention’s outputs; put back, they are the same. A convolution notices. Wider bandwidths average more, which costs detail.",
     madeFrom: ({ shuffle, filter, bandwidth }) => [gallery.image().colours, shuffle, filter, bandwidth],
-    *sceneOf(state) {
-      yield;
-      return sceneOf(state, gallery.image().colours);
-    },
-    draw: [
-      (scene) => {
-        given.show(scene.state.shuffle === 0 ? "order" : "shuffled");
-        bandwidth.show(scene.state.bandwidth, exact(scene.state.bandwidth, 2));
-        viewsOf(scene).forEach((view, index) => {
-          panels[index]?.show(view);
-        });
+    sceneOf: (state) => sceneOf(state, gallery.image().colours),
+    draw: (scene) => {
+      const { shuffle, bandwidth: b } = scene.state;
+      given.show(shuffle === 0 ? "order" : "shuffled");
+      bandwidth.show(b, exact(b, 2));
+      viewsOf(scene).forEach((view, index) => {
+        panels[index]?.show(view);
         // In order, nothing is to be put back.
-        panels.forEach((panel, index) => {
-          panel.hidden = scene.state.shuffle === 0 && index === SHUFFLED - 1;
-        });
-      },
-    ],
+        panels[index]?.toggleAttribute("hidden", shuffle === 0 && index === SHUFFLED - 1);
+      });
+    },
     calls: ({ colours, shuffled, state: { bandwidth } }) =>
       [colours, shuffled].map((data): Call => {
         const tensor = { data, shape: [1, 1, PIXELS, 3] };
         return { q: tensor, k: tensor, v: tensor, options: { score: { type: "rbf", bandwidth } }, lean: true };
       }),
     read,
-    first: ({ state }) => pixelCell(coarsely(state.pixel), SIZE),
+    first: ({ state }) => pixelCell(coarsely(state.pixel), COARSE),
     explainOther: explain,
-    heedCode: ({ colours, state }) =>
-      heedProgram(
-        ABOUT,
-        `const pixels = {
-  data: Float32Array.of(${Array.from(colours, single).join(", ")}),
-  shape: [1, 1, ${PIXELS}, 3],
-};
-const { output } = await heed.attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: ${single(state.bandwidth)} } });`,
-      ),
-    torchCode: ({ colours, state }) =>
-      torchProgram(
-        ABOUT,
-        `pixels = torch.tensor([${Array.from(colours, single).join(", ")}]).view(${PIXELS}, 3)
-weights = torch.softmax(-torch.cdist(pixels, pixels) ** 2 / (2 * ${single(state.bandwidth)} ** 2), dim=-1)
+    programs: ({ colours, state }) => {
+      const [numbers, b] = [Array.from(colours, single).join(", "), single(state.bandwidth)];
+      return {
+        about: `${PIXELS} pixels as a set: each becomes the mean of those of like colour`,
+        heed: [
+          `const pixels = { data: Float32Array.of(${numbers}), shape: [1, 1, ${PIXELS}, 3] };
+const { output } = await heed.attention(pixels, pixels, pixels, { score: { type: "rbf", bandwidth: ${b} } });`,
+        ],
+        torch: [
+          `pixels = torch.tensor([${numbers}]).view(${PIXELS}, 3)
+weights = torch.softmax(-torch.cdist(pixels, pixels) ** 2 / (2 * ${b} ** 2), dim=-1)
 output = weights @ pixels
 
 order = torch.randperm(${PIXELS})
 shuffled = pixels[order]
-again = torch.softmax(-torch.cdist(shuffled, shuffled) ** 2 / (2 * ${single(state.bandwidth)} ** 2), dim=-1) @ shuffled`,
-        "(again - output[order]).abs().max()",
-      ),
+again = torch.softmax(-torch.cdist(shuffled, shuffled) ** 2 / (2 * ${b} ** 2), dim=-1) @ shuffled`,
+          "(again - output[order]).abs().max()",
+        ],
+      };
+    },
   });
 }
-
-const ABOUT = `${PIXELS} pixels as a set: each becomes the mean of those of like colour`;
 
 /** So many panels, the first ones, show pixels where the shuffle has put them. */
 const SHUFFLED = 2;
@@ -130,7 +100,7 @@ const SHUFFLED = 2;
 function viewsOf({ state, places, shuffled, back, convolved, convolvedBack }: Scene): readonly PixelsView[] {
   const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
   const pixel = coarsely(state.pixel);
-  const common = { size: SIZE, cursor: pixel, channels: 3, range: [0, 1] } as const;
+  const common = { size: COARSE, cursor: pixel, channels: 3, range: [0, 1] } as const;
   const moved = { ...common, cursor: places.indexOf(pixel) };
   const about = state.shuffle === 0 ? "" : "put back";
   return [
@@ -161,11 +131,11 @@ function explain({ state, colours, byHand, plain, isAnswered }: Scene): Explanat
   const means = Array.from(byHand.subarray(pixel * 3, pixel * 3 + 3));
   const said = means.map((mean, channel) => `${CHANNELS[channel]} ${exact(mean)}`).join(", ");
   return {
-    subject: `red of row ${Math.floor(pixel / SIZE) + 1}, column ${(pixel % SIZE) + 1}`,
+    subject: `red of row ${Math.floor(pixel / COARSE) + 1}, column ${(pixel % COARSE) + 1}`,
     sentence: `The mean colour of all ${PIXELS} pixels, each by its attention weight: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
     head: ["row, column", "weight", ...CHANNELS],
     terms: first.map(({ weight, other }) => ({
-      label: `${Math.floor(other / SIZE) + 1}, ${(other % SIZE) + 1}`,
+      label: `${Math.floor(other / COARSE) + 1}, ${(other % COARSE) + 1}`,
       figures: [small(weight), ...of(other).map((value) => exact(value))],
       own: other === pixel,
     })),
@@ -191,23 +161,19 @@ function spreadOf(colours: ArrayLike<number>): number {
   return Math.sqrt(Array.from(colours).reduce((sum, value, index) => sum + (value - (mean[index % 3] ?? 0)) ** 2, 0));
 }
 
-function sceneOf(state: WhatElseState, colours: Colours): Scene {
+function sceneOf(state: WhatElseState, colours: Colours) {
+  /** The pixel that lies in each place after the shuffle. */
   const places = orderOf(state.shuffle);
   const shuffled = permuted(colours, places);
   const grey = greyOf(colours);
   const byHand = attended(colours, state.bandwidth);
-  return {
-    state,
-    colours,
-    places,
-    shuffled,
-    byHand,
-    plain: byHand,
-    back: putBack(attended(shuffled, state.bandwidth), places),
-    convolved: convolve(grey, state.filter),
-    convolvedBack: putBack(convolve(permuted(grey, places), state.filter), places),
-    isAnswered: false,
-  };
+  /** What each pixel becomes, in its own place: as taken, and by way of the shuffle. */
+  const plain: ArrayLike<number> = byHand;
+  const back = putBack(attended(shuffled, state.bandwidth), places);
+  /** The grey convolved as taken; and that of the shuffled pixels, put back. */
+  const convolved = convolve(grey, state.filter);
+  const convolvedBack = putBack(convolve(permuted(grey, places), state.filter), places);
+  return { state, colours, places, shuffled, byHand, plain, back, convolved, convolvedBack, isAnswered: false };
 }
 
 /** By Fisher and Yates; 0 leaves them in order. */

@@ -20,27 +20,13 @@ interface Valued {
 const RADIUS = 21;
 export const [ABOVE, BELOW, CHOSEN] = ["var(--above)", "var(--below)", "var(--share)"];
 
-export function circle(key: string, { x, y, pick, ...valued }: Valued): Shape[] {
-  return filled(key, "circle", { cx: x, cy: y, r: RADIUS, "data-pick": pick }, { x, y, ...valued });
-}
-
-export function square(key: string, { x, y, ...valued }: Valued): Shape[] {
-  const side = 2 * RADIUS;
-  return filled(key, "rect", { x: x - RADIUS, y: y - RADIUS, width: side, height: side, rx: 4 }, { x, y, ...valued });
-}
-
-export function label(key: string, x: number, y: number, text: string, opacity = 1): Shape[] {
-  const attributes = { x, y, opacity, "text-anchor": "middle", "pointer-events": "none" };
-  return opacity < 0.01 ? [] : [{ key, tag: "text", text, attributes }];
-}
-
-function filled(
-  key: string,
-  tag: "circle" | "rect",
-  place: Shape["attributes"],
-  { x, y, value, full, name = "", opacity = 1, isChosen = false }: Valued,
-): Shape[] {
+export function valued(kind: "circle" | "square", key: string, valued: Valued): Shape[] {
+  const { x, y, value, full, name = "", opacity = 1, pick, isChosen = false } = valued;
   if (opacity < 0.01) return [];
+  const [tag, place] =
+    kind === "circle"
+      ? (["circle", { cx: x, cy: y, r: RADIUS, "data-pick": pick }] as const)
+      : (["rect", { x: x - RADIUS, y: y - RADIUS, width: 2 * RADIUS, height: 2 * RADIUS, rx: 4 }] as const);
   const strength = (0.75 * Math.sqrt(Math.min(1, Math.abs(value) / full))).toFixed(3);
   const held = { ...place, opacity, fill: value < 0 ? BELOW : ABOVE, "fill-opacity": strength };
   const ground = { ...place, opacity, fill: "var(--raised)", stroke: isChosen ? CHOSEN : "var(--soft-ink)" };
@@ -50,4 +36,9 @@ function filled(
     ...label(key, x, y + 5, exact(value, 2), opacity),
     ...label(`${key} name`, x, y - 27, name, opacity),
   ];
+}
+
+export function label(key: string, x: number, y: number, text: string, opacity = 1): Shape[] {
+  const attributes = { x, y, opacity, "text-anchor": "middle", "pointer-events": "none" };
+  return opacity < 0.01 ? [] : [{ key, tag: "text", text, attributes }];
 }

@@ -1,9 +1,20 @@
 // What the reader can choose in this room, over all that attention is shown as.
 
-import { BY, codecOf, fitting, listed, matrix, number, oneOf, type StateOf, wholes } from "../../src/model/fields.js";
+import {
+  BY,
+  codecFrom,
+  fitting,
+  initially,
+  listed,
+  matrix,
+  number,
+  oneOf,
+  type StateOf,
+  wholes,
+} from "../../src/model/fields.js";
 import { type Matrix, singleRows } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { FINE, IMAGES } from "./images.js";
+import { FINE, PICTURES } from "./images.js";
 
 export const VIEWS = ["convolution", "layer", "set", "graph", "reach"] as const;
 export type ViewName = (typeof VIEWS)[number];
@@ -23,58 +34,55 @@ export const INPUTS: readonly [Matrix, ...Matrix[]] = [
   singleRows([-1, 2, 1.5, 0]),
   singleRows([2, 2, -1, 0.5]),
 ];
+const WEIGHTS = singleRows([1, -0.5, 0, 2], [0.5, 0.5, 0.5, 0.5], [0, 1.5, -1, 0]);
+const EDGES = [0 * 7 + 1, 1 * 7 + 2, 0 * 7 + 2, 2 * 7 + 3, 3 * 7 + 4, 4 * 7 + 5, 5 * 7 + 6, 4 * 7 + 6];
+const MESSAGES = singleRows([1], [0], [0], [0], [0], [0], [0]);
 
 const FIELDS = {
-  view: oneOf("as", VIEWS),
-  image: oneOf("picture", IMAGES),
+  view: initially("convolution", oneOf("as", VIEWS)),
+  image: initially("shapes", oneOf("picture", PICTURES)),
   /** The pixel in the light, of the fine picture. */
-  pixel: number("at", 0, FINE ** 2 - 1),
+  pixel: initially(64 * 128 + 24, number("at", 0, FINE ** 2 - 1)),
   /** Of the convolution: 3 x 3 or 5 x 5. */
-  filter: matrix("w"),
-  sharpness: number("sharp", 0.1, 24, 2),
+  filter: initially(EDGE, matrix("w")),
+  sharpness: initially(24, number("sharp", 0.1, 24, 2)),
   /** Of the dense layer: one row an output, one column an input. */
-  weights: matrix("dense"),
-  inputs: matrix("x"),
+  weights: initially(WEIGHTS, matrix("dense")),
+  inputs: initially(INPUTS[0], matrix("x")),
   /** Which shuffle of the pixels; 0: none. */
-  shuffle: number("shuffle", 0, 9999),
-  bandwidth: number("b", 0.02, 1, 2),
+  shuffle: initially(1, number("shuffle", 0, 9999)),
+  bandwidth: initially(0.1, number("b", 0.02, 1, 2)),
   /** Pairs of nodes that are joined, as a * NODES + b with a < b. */
-  edges: wholes("edges"),
-  messages: matrix("messages"),
-  rounds: number("rounds", 0, MOST_ROUNDS),
-  weighing: oneOf("weigh", ["mean", "alike"]),
-  node: number("node", 0, NODES - 1),
-  distance: number("n", 1, 8192),
-  width: number("k", 3, 9),
-  by: BY,
+  edges: initially(EDGES, wholes("edges")),
+  messages: initially(MESSAGES, matrix("messages")),
+  rounds: initially(1, number("rounds", 0, MOST_ROUNDS)),
+  weighing: initially("mean", oneOf("weigh", ["mean", "alike"])),
+  node: initially(2, number("node", 0, NODES - 1)),
+  distance: initially(64, number("n", 1, 8192)),
+  width: initially(5, number("k", 3, 9)),
+  by: initially("rows", BY),
 };
 
 export type WhatElseState = StateOf<typeof FIELDS>;
-export type WhatElseStore = Store<WhatElseState>;
 
-const INITIAL: WhatElseState = {
-  view: "convolution",
-  image: "shapes",
-  pixel: 64 * 128 + 24,
-  filter: EDGE,
-  sharpness: 24,
-  weights: singleRows([1, -0.5, 0, 2], [0.5, 0.5, 0.5, 0.5], [0, 1.5, -1, 0]),
-  inputs: INPUTS[0],
-  shuffle: 1,
-  bandwidth: 0.1,
-  edges: [0 * 7 + 1, 1 * 7 + 2, 0 * 7 + 2, 2 * 7 + 3, 3 * 7 + 4, 4 * 7 + 5, 5 * 7 + 6, 4 * 7 + 6],
-  messages: singleRows([1], [0], [0], [0], [0], [0], [0]),
-  rounds: 1,
-  weighing: "mean",
-  node: 2,
-  distance: 64,
-  width: 5,
-  by: "rows",
-};
+const CODEC = codecFrom<WhatElseState>(FIELDS, (state) => {
+  const { filter, edges } = state;
+  const known = edges.filter((edge) => edge < NODES * NODES && Math.floor(edge / NODES) < edge % NODES);
+  return {
+    ...state,
+    filter: filter.rows === filter.cols && [3, 5].includes(filter.rows) ? filter : EDGE,
+    weights: fitting(state.weights, WEIGHTS) ?? WEIGHTS,
+    inputs: fitting(state.inputs, INPUTS[0]) ?? INPUTS[0],
+    messages: fitting(state.messages, MESSAGES) ?? MESSAGES,
+    edges: known.length === edges.length ? edges : known,
+    sharpness: listed(SHARPNESS, state.sharpness),
+    bandwidth: listed(BANDWIDTHS, state.bandwidth),
+    distance: listed(DISTANCES, state.distance),
+    width: state.width % 2 === 1 ? state.width : state.width + 1,
+  };
+});
 
-export function openWhatElseStore(): WhatElseStore {
-  return new Store(codecOf<WhatElseState>(INITIAL, FIELDS, consistent), ["view", "pixel"]);
-}
+export const store = new Store(CODEC, ["view", "pixel"]);
 
 export function joined(edges: readonly number[], a: number, b: number): boolean {
   return a === b || edges.includes(edgeOf(a, b));
@@ -82,21 +90,4 @@ export function joined(edges: readonly number[], a: number, b: number): boolean 
 
 export function edgeOf(a: number, b: number): number {
   return Math.min(a, b) * NODES + Math.max(a, b);
-}
-
-function consistent(state: WhatElseState): WhatElseState {
-  const { filter, edges } = state;
-  const known = edges.filter((edge) => edge < NODES * NODES && Math.floor(edge / NODES) < edge % NODES);
-  return {
-    ...state,
-    filter: filter.rows === filter.cols && [3, 5].includes(filter.rows) ? filter : EDGE,
-    weights: fitting(state.weights, INITIAL.weights) ?? INITIAL.weights,
-    inputs: fitting(state.inputs, INITIAL.inputs) ?? INITIAL.inputs,
-    messages: fitting(state.messages, INITIAL.messages) ?? INITIAL.messages,
-    edges: known.length === edges.length ? edges : known,
-    sharpness: listed(SHARPNESS, state.sharpness),
-    bandwidth: listed(BANDWIDTHS, state.bandwidth),
-    distance: listed(DISTANCES, state.distance),
-    width: state.width % 2 === 1 ? state.width : state.width + 1,
-  };
 }
