@@ -1,7 +1,8 @@
-// The row as a call of heed with its backward pass, and what heed answers beside the page's own arithmetic.
+// The row as a call of heed with its backward pass, as code too, and what heed answers beside the page's own arithmetic.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { type Matrix, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { heedProgram, heedTensor, single, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { INPUTS, type LearningScene, type Part, VALUE_WIDTH } from "./scene.js";
 
 export interface LearningAnswer {
@@ -11,10 +12,12 @@ export interface LearningAnswer {
   readonly difference: number;
 }
 
-export function callsOf({ scale, dOutput }: LearningScene): readonly Call[] {
-  const { q, k, v, bias } = INPUTS;
-  const outputGradient = { data: Float32Array.from(dOutput), shape: [1, 1, 1, VALUE_WIDTH] };
-  return [{ q: stack([q]), k: stack([k]), v: stack([v]), options: { scale, bias: stack([bias]) }, outputGradient }];
+const { q, k, v, bias } = INPUTS;
+const gradientOf = ({ dOutput }: LearningScene): Matrix => unstack(1, VALUE_WIDTH, dOutput);
+
+export function callsOf(scene: LearningScene): readonly Call[] {
+  const options = { scale: scene.scale, bias: stack([bias]) };
+  return [{ q: stack([q]), k: stack([k]), v: stack([v]), options, outputGradient: stack([gradientOf(scene)]) }];
 }
 
 export function readAnswers({ matrices: own }: LearningScene, [found]: readonly Answer[]): LearningAnswer | undefined {
@@ -26,4 +29,34 @@ export function readAnswers({ matrices: own }: LearningScene, [found]: readonly 
   });
   const gaps = pairs.map(([name, matrix]) => widestGap(own[name as Part], matrix));
   return { matrices: Object.fromEntries(pairs), difference: Math.max(...gaps) };
+}
+
+const about = ({ state }: LearningScene): string => `the gradients of one query's row, scores times ${state.factor}`;
+
+export function heedCode(scene: LearningScene): string {
+  return heedProgram(
+    about(scene),
+    `${heedTensor("q", [q])}
+${heedTensor("k", [k])}
+${heedTensor("v", [v])}
+${heedTensor("outputGradient", [gradientOf(scene)])}
+
+const { output, backward } = await heed.attentionVjp(q, k, v, { scale: ${single(scene.scale)} });
+const { dq, dk, dv } = await backward(outputGradient);`,
+    "dq.data, dk.data, dv.data",
+  );
+}
+
+export function torchCode(scene: LearningScene): string {
+  return torchProgram(
+    about(scene),
+    `${torchTensor("q", [q])}.requires_grad_()
+${torchTensor("k", [k])}.requires_grad_()
+${torchTensor("v", [v])}.requires_grad_()
+${torchTensor("output_gradient", [gradientOf(scene)])}
+
+output = torch.softmax(q @ k.transpose(-2, -1) * ${single(scene.scale)}, dim=-1) @ v
+output.backward(output_gradient)`,
+    "q.grad, k.grad, v.grad",
+  );
 }

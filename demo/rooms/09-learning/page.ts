@@ -1,15 +1,32 @@
-// Puts the room's page together: the store, the engine, the room.
+// Room 9, learning: a model that is trained here, the ways of a gradient through attention, and a sentence as many lessons.
 
-import { runRoom } from "../../src/page/run-room.js";
-import { find } from "../../src/ui/dom.js";
-import { callsOf, readAnswers } from "./calls.js";
-import { learningRoom } from "./room.js";
-import { sceneOf } from "./scene.js";
-import { openLearningStore } from "./state.js";
+import type { Engine } from "../../src/engine/engine.js";
+import { bestOf } from "../../src/model/matrix.js";
+import { Store } from "../../src/model/store.js";
+import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
+import { type Room, runRoom } from "../../src/page/run-room.js";
+import { Board } from "../../src/ui/board.js";
+import { find, h } from "../../src/ui/dom.js";
+import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { percent } from "../../src/ui/numbers.js";
+import { type Picture, picture } from "../../src/ui/picture.js";
+import { slider } from "../../src/ui/slider.js";
+import { tableFrame } from "../../src/ui/table.js";
+import { Teller } from "../../src/ui/teller.js";
+import { callsOf, heedCode, type LearningAnswer, readAnswers, torchCode } from "./calls.js";
+import { explain, NAMES, type Name, viewOf } from "./matrices.js";
+import { paths } from "./paths.js";
+import { type LearningScene, sceneOf } from "./scene.js";
+import { FACTORS, LEARNING_STATE } from "./state.js";
+import { trainingPicture } from "./training-picture.js";
 // After the frame, whose styles a room refines.
+import "../../style/board.css";
 import "../../style/learning.css";
 
-const store = openLearningStore();
+const SENTENCE = ["The", "dog", "was", "tired", "and", "slept"];
+const LESSONS = SENTENCE.slice(1).map((target, row) => ({ sees: SENTENCE.slice(0, row + 1), target }));
+
+const store = new Store(LEARNING_STATE);
 runRoom({
   store,
   sceneOf,
@@ -17,5 +34,100 @@ runRoom({
   read: readAnswers,
   // What is trained has an engine's answers of its own.
   computedFrom: ["factor"],
-  build: (scene, engine) => learningRoom(store, engine, find("#room", HTMLElement), scene),
+  build: learningRoom,
 });
+
+function learningRoom(first: LearningScene, engine: Engine): Room<LearningScene, LearningAnswer> {
+  let scene = first;
+  let answer: LearningAnswer | undefined;
+  const matrices = new NamedMatrices(NAMES);
+  const teller = new Teller({
+    keeper: () => store,
+    first: () => ({ name: "M", row: 0, col: bestOf(view("M").matrix, 0) }),
+    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, found())),
+    light: (lights) => matrices.light(lights),
+  });
+  matrices.listen(teller);
+  const look = (): void => {
+    matrices.show(view, ["M"]);
+    teller.tell();
+  };
+  const training = trainingPicture(store, engine, matrices.of("M"), look);
+  const board = new Board({ steps: [""] });
+  const factor = slider("Multiply scores by", FACTORS, (factor) => store.change({ factor }));
+  const gradients = picture({
+    name: "gradients",
+    title: "A gradient has two paths",
+    body: [
+      board.element,
+      h("p", { class: "small-label" }, "Orange: gradients. Violet: weights. Each is as wide as it is large."),
+      factor.element,
+      h(
+        "div",
+        { class: "matrices" },
+        h("div", { class: "stacked-rows" }, ...matrices.of("A", "dA", "dS")),
+        ...matrices.of("dV", "dK", "dQ"),
+      ),
+    ],
+    data: () => scene,
+  });
+  const agreement = agreementLine();
+  furnish(find("#room", HTMLElement), {
+    above: [training.task],
+    pictures: [training.element, gradients.element, lessonsPicture().element],
+    readout: teller.element,
+    agreement,
+    heedCode: () => heedCode(scene),
+    torchCode: () => torchCode(scene),
+  });
+
+  function found() {
+    return { answer, moment: training.moment() };
+  }
+
+  function view(name: Name) {
+    return viewOf(name, scene, found());
+  }
+
+  return {
+    show: (next, answered) => {
+      [scene, answer] = [next, answered];
+      matrices.show(view);
+      training.show(scene.state);
+      board.show((_, width) => paths(scene, width));
+      factor.show(scene.state.factor, String(scene.state.factor));
+      gradients.say(textOf(scene));
+      agreement.textContent = agreed("Gradients", answer?.difference);
+      teller.tell();
+    },
+  };
+}
+
+function textOf({ weights, state }: LearningScene): string {
+  const most = `k1 has ${percent(weights[0] ?? 0)} of the weight, and the loss wants v2.`;
+  return state.factor >= 8
+    ? `${most} The softmax is saturated: hardly any gradient reaches the scores, so attention cannot change its mind. The path into V flows on: it is linear, weight times gradient.`
+    : `${most} The softmax is soft: gradients reach every score, and raise k2’s. Multiply the scores, and watch the left path dry up while the right one flows.`;
+}
+
+/** Under the causal mask each word but the last is a lesson of its own. */
+function lessonsPicture(): Picture {
+  const rows = LESSONS.map(({ target }, row) => {
+    const cells = SENTENCE.map((word, col) => {
+      const kind = col <= row ? "seen" : col === row + 1 ? "target" : "masked";
+      return h("td", { class: kind }, kind === "masked" ? "·" : word);
+    });
+    return h("tr", {}, h("th", { scope: "row", "aria-label": `Lesson ${row + 1}: ${target}` }, `${row + 1}`), ...cells);
+  });
+  const table = h("table", { class: "lessons" }, h("tbody", {}, ...rows));
+  const lessons = picture({
+    name: "lessons",
+    title: "One sentence is n lessons",
+    body: [tableFrame("Each lesson: what it sees and its target", table)],
+    data: () => LESSONS,
+  });
+  lessons.say(
+    "A language model learns to say the next word. Under the causal mask, each row sees only the words before its target, so one pass over six words answers five questions at once, and each has its loss.",
+  );
+  return lessons;
+}

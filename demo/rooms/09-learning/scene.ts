@@ -5,12 +5,7 @@ import { softmax } from "../../src/model/softmax.js";
 import type { LearningState } from "./state.js";
 
 /** What the loss depends on. Biases are added to scores, so that the gradient in a bias is that in its score. */
-interface Inputs {
-  readonly q: Matrix;
-  readonly k: Matrix;
-  readonly v: Matrix;
-  readonly bias: Matrix;
-}
+type Inputs = Readonly<Record<"q" | "k" | "v" | "bias", Matrix>>;
 
 /** The first key has the largest score, and the second the value that is wanted. */
 export const INPUTS: Inputs = {
@@ -22,28 +17,6 @@ export const INPUTS: Inputs = {
 export const [KEYS, WIDTH, VALUE_WIDTH] = [INPUTS.k.rows, INPUTS.k.cols, INPUTS.v.cols];
 export const TARGET: readonly number[] = [at(INPUTS.v, 1, 0), at(INPUTS.v, 1, 1)];
 
-interface Forward {
-  readonly scores: readonly number[];
-  readonly weights: readonly number[];
-  readonly output: readonly number[];
-  readonly loss: number;
-}
-
-export interface LearningScene extends Forward {
-  readonly state: LearningState;
-  /** Between q . k and a score. */
-  readonly scale: number;
-  readonly dOutput: readonly number[];
-  readonly dWeights: readonly number[];
-  /** Of dWeights, by weight: what the softmax takes off. */
-  readonly mean: number;
-  readonly dScores: readonly number[];
-  /** Weights, and gradients in weights, scores, values, keys and the query. */
-  readonly matrices: Readonly<Record<Part, Matrix>>;
-}
-
-export type Part = "A" | "dA" | "dS" | "dV" | "dK" | "dQ";
-
 export const total = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 /** "k1", "k2" and so on. */
@@ -51,7 +24,7 @@ export const numbered = (name: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
 const rowOf = (numbers: readonly number[]): Matrix => unstack(1, numbers.length, numbers);
 
-function forward({ q, k, v, bias }: Inputs, scale: number): Forward {
+function forward({ q, k, v, bias }: Inputs, scale: number) {
   const products = multiply(q, transpose(k)).data;
   const scores = Array.from(products, (product, key) => scale * product + at(bias, 0, key));
   const weights = softmax(rowOf(scores));
@@ -60,31 +33,29 @@ function forward({ q, k, v, bias }: Inputs, scale: number): Forward {
   return { scores, weights: Array.from(weights.data), output, loss };
 }
 
-export function sceneOf(state: LearningState): LearningScene {
+export type LearningScene = ReturnType<typeof sceneOf>;
+export type Part = keyof LearningScene["matrices"];
+
+export function sceneOf(state: LearningState) {
   const { q, k, v } = INPUTS;
+  /** Between q . k and a score. */
   const scale = Math.fround(state.factor / Math.sqrt(WIDTH));
   const made = forward(INPUTS, scale);
   const dOutput = made.output.map((value, i) => value - (TARGET[i] ?? 0));
   const dWeights = rowsOf(v).map((value) => total(value.map((entry, i) => entry * (dOutput[i] ?? 0))));
+  /** Of dWeights, by weight: what the softmax takes off. */
   const mean = total(made.weights.map((weight, key) => weight * (dWeights[key] ?? 0)));
   const dScores = made.weights.map((weight, key) => weight * ((dWeights[key] ?? 0) - mean));
-  return {
-    ...made,
-    state,
-    scale,
-    dOutput,
-    dWeights,
-    mean,
-    dScores,
-    matrices: {
-      A: rowOf(made.weights),
-      dA: rowOf(dWeights),
-      dS: rowOf(dScores),
-      dV: fill(KEYS, VALUE_WIDTH, (key, i) => (made.weights[key] ?? 0) * (dOutput[i] ?? 0)),
-      dK: fill(KEYS, WIDTH, (key, i) => scale * (dScores[key] ?? 0) * at(q, 0, i)),
-      dQ: fill(1, WIDTH, (_, i) => scale * total(dScores.map((gradient, key) => gradient * at(k, key, i)))),
-    },
+  /** Weights, and gradients in weights, scores, values, keys and the query. */
+  const matrices = {
+    A: rowOf(made.weights),
+    dA: rowOf(dWeights),
+    dS: rowOf(dScores),
+    dV: fill(KEYS, VALUE_WIDTH, (key, i) => (made.weights[key] ?? 0) * (dOutput[i] ?? 0)),
+    dK: fill(KEYS, WIDTH, (key, i) => scale * (dScores[key] ?? 0) * at(q, 0, i)),
+    dQ: fill(1, WIDTH, (_, i) => scale * total(dScores.map((gradient, key) => gradient * at(k, key, i)))),
   };
+  return { ...made, state, scale, dOutput, dWeights, mean, dScores, matrices };
 }
 
 const STEP = 1e-5;

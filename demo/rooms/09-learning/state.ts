@@ -1,34 +1,37 @@
-// What the reader can choose in this room.
+// What the reader can choose in this room, and the words that the three tasks are watched on.
 
-import { codecOf, number, oneOf } from "../../src/model/fields.js";
-import { Store } from "../../src/model/store.js";
-import { LETTERS, TASKS, type Task } from "./tasks.js";
+import { codecFrom, initially, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import type { Store } from "../../src/model/store.js";
+
+export const TASKS = ["copy", "reverse", "sort"] as const;
+export type Task = (typeof TASKS)[number];
+
+export const LETTERS = 8;
+export const WORDS: Readonly<Record<Task, string>> = { copy: "keyboard", reverse: "stressed", sort: "sandwich" };
+
+export function answerOf(task: Task): string {
+  const letters = Array.from(WORDS[task]);
+  if (task === "reverse") letters.reverse();
+  if (task === "sort") letters.sort();
+  return letters.join("");
+}
 
 /** What scores are multiplied by, where gradients are shown. */
 export const FACTORS: readonly number[] = [1, 2, 4, 8, 16, 32];
 
-export interface LearningState {
-  readonly task: Task;
+const FIELDS = {
+  task: initially("reverse", oneOf("task", TASKS)),
   /** The letter that the first output is guessed to look at, counted from 1; 0 before there is a guess. */
-  readonly guess: number;
+  guess: initially(0, number("guess", 0, LETTERS)),
   /** How many steps what is shown was trained for; 0 before any training. */
-  readonly step: number;
-  readonly factor: number;
-}
+  step: initially(0, number("step", 0, 9999)),
+  factor: initially(16, number("times", 1, 32)),
+};
 
+export type LearningState = StateOf<typeof FIELDS>;
 export type LearningStore = Store<LearningState>;
 
-export function openLearningStore(): LearningStore {
-  return new Store(LEARNING_STATE);
-}
-
-const LEARNING_STATE = codecOf<LearningState>(
-  { task: "reverse", guess: 0, step: 0, factor: 16 },
-  {
-    task: oneOf("task", TASKS),
-    guess: number("guess", 0, LETTERS),
-    step: number("step", 0, 9999),
-    factor: number("times", 1, 32),
-  },
-  (state) => ({ ...state, factor: FACTORS.filter((factor) => factor <= state.factor).at(-1) ?? 1 }),
-);
+export const LEARNING_STATE = codecFrom<LearningState>(FIELDS, (state) => ({
+  ...state,
+  factor: FACTORS.filter((factor) => factor <= state.factor).at(-1) ?? 1,
+}));

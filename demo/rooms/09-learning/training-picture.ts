@@ -1,28 +1,52 @@
-// The matrix of a model that learns: the task, a guess, training that can be stopped, and every moment of it to go back to.
+// The matrix of a model that learns: the task, a guess, training that can be stopped, and every moment of it to go back to. What trains is
+// loaded when somebody trains.
 
 import type { Engine } from "../../src/engine/engine.js";
 import { choice } from "../../src/ui/choice.js";
 import { h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { Training } from "../../src/ui/training.js";
+import { type Moment as AnyMoment, type Run, Training, withLoss } from "../../src/ui/training.js";
 import { numbered } from "./scene.js";
-import type { LearningState, LearningStore } from "./state.js";
-import { answerOf, LETTERS, TASKS, type Task, WORDS } from "./tasks.js";
-import { EVERY, learn, type Moment, STEPS } from "./training.js";
-import { lossView } from "./views.js";
+import { answerOf, LETTERS, type LearningState, type LearningStore, TASKS, type Task, WORDS } from "./state.js";
+
+/** The same seed gives the same numbers. */
+const SEED = 1;
+/** Steps between two moments, and how many are trained before the last of them. */
+const EVERY: Readonly<Record<Task, number>> = { copy: 1, reverse: 1, sort: 3 };
+const STEPS: Readonly<Record<Task, number>> = { copy: 120, reverse: 120, sort: 240 };
+
+export interface Moment extends AnyMoment {
+  readonly answer: string;
+  /** Scores before the softmax, and weights, row by row. */
+  readonly scores: Float32Array;
+  readonly weights: Float32Array;
+}
+
+async function learn({ heed, kind: task, signal }: Run<Task>, seen: (moment: Moment) => void): Promise<void> {
+  const { train } = await import("../../../examples/train/one-look.js");
+  const { model } = await train({
+    task,
+    word: WORDS[task],
+    seed: SEED,
+    steps: STEPS[task] + 1,
+    every: EVERY[task],
+    engine: heed,
+    signal,
+    ...withLoss<Omit<Moment, "loss">>(seen),
+  });
+  await model.dispose();
+}
 
 const PLACES = numbered("", LETTERS);
 
-interface TrainingParts {
-  readonly store: LearningStore;
-  readonly engine: Engine;
-  readonly matrix: readonly HTMLElement[];
-  /** Shows the matrix of a moment. */
-  readonly look: () => void;
-}
-
-export function trainingPicture({ store, engine, matrix, look }: TrainingParts) {
+/** `look` shows the matrix of a moment. */
+export function trainingPicture(
+  store: LearningStore,
+  engine: Engine,
+  matrix: readonly HTMLElement[],
+  look: () => void,
+) {
   const training = new Training<Task, Moment>({
     engine,
     every: EVERY,
@@ -30,18 +54,19 @@ export function trainingPicture({ store, engine, matrix, look }: TrainingParts) 
     learn,
     chosen: () => ({ kind: store.state.task, step: store.state.step }),
     go: (step) => store.change({ step }),
-    viewOf: (moments, cursor) => lossView(store.state.task, moments, cursor),
+    series: (moments, values) => [
+      { name: "loss", values: moments.map(({ loss }) => loss), tone: "share" },
+      // Among 26 letters.
+      { name: "by chance", values: values.map(() => Math.log(26)), tone: "soft", dashed: true },
+    ],
+    mostLoss: 3.6,
     changed: () => [draw()],
   });
-  const task = choice<Task>(
-    "Task",
-    TASKS.map((value) => ({ value, text: value })),
-    (task) => store.change({ task, guess: 0, step: training.lastOf(task) }, "new"),
+  const task = choice<Task>("Task", TASKS, (task) =>
+    store.change({ task, guess: 0, step: training.lastOf(task) }, "new"),
   );
-  const guess = choice<string>(
-    "Your guess: which letter will the first output look at?",
-    PLACES.map((value) => ({ value, text: value })),
-    (place) => store.change({ guess: Number(place) }, "new"),
+  const guess = choice("Your guess: which letter will the first output look at?", PLACES, (place) =>
+    store.change({ guess: Number(place) }, "new"),
   );
   const word = h("p", { class: "learning-word" });
   const { element, say } = picture({
@@ -52,7 +77,7 @@ export function trainingPicture({ store, engine, matrix, look }: TrainingParts) 
         "div",
         { class: "learning-stage" },
         h("div", { class: "learning-matrix" }, ...matrix, training.slider.element),
-        h("div", { class: "learning-controls" }, guess.element, training.work.line()),
+        h("div", { class: "controls-options" }, guess.element, training.work.line()),
         h("div", { class: "learning-side" }, word, training.chart),
       ),
     ],

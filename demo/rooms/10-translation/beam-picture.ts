@@ -1,5 +1,5 @@
-// The tree of a beam search: a column for each character, and in it the branches that stay above those that are dropped. The decoder goes
-// on from a node that is chosen.
+// Beam search, in which of all characters that may follow the likeliest few beginnings stay; and its tree: a column for each character, and in
+// it the branches that stay above those that are dropped. The decoder goes on from a node that is chosen.
 
 import type { Cell } from "../../src/model/cell.js";
 import { choice } from "../../src/ui/choice.js";
@@ -10,11 +10,9 @@ import { exact, percent, small } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
 import type { Teller } from "../../src/ui/teller.js";
-import { type Branch, growBeam, WIDEST } from "./beam.js";
 import type { Networks } from "./networks.js";
-import { ANSWER } from "./reading.js";
-import { RECORDED } from "./recorded.js";
-import type { TranslationState, TranslationStore } from "./state.js";
+import { ANSWER, RECORDED } from "./reading.js";
+import { type TranslationState, type TranslationStore, WIDEST } from "./state.js";
 
 /** The cells of the tree in the address. */
 export const BEAM = "beam";
@@ -22,8 +20,24 @@ export const BEAM = "beam";
 /** In the first, greedy drops the right day; the second has no day. */
 const TRY = [{ name: "the 21st march 2010" }, { name: "march 2020" }];
 
+const NOTE = "Below each character stands its probability in percent, after those that lead to it.";
 /** Of a row, how far down the middle of its character is. */
 const LEVEL = 0.38;
+
+export interface Following {
+  readonly character: string;
+  readonly probability: number;
+}
+
+interface Branch {
+  /** The date so far. */
+  readonly date: string;
+  /** Of each of its characters, after those before it. */
+  readonly probabilities: readonly number[];
+  /** Of all of them: the product. */
+  readonly total: number;
+  readonly isKept: boolean;
+}
 
 type Tree = readonly (readonly Branch[])[];
 
@@ -44,14 +58,7 @@ export function beamPicture(store: TranslationStore, networks: Networks, teller:
   const { element, say } = picture({
     name: BEAM,
     title: "Beam search",
-    body: [
-      h(
-        "p",
-        { class: "small-label" },
-        "Below each character stands its probability in percent, after those that lead to it.",
-      ),
-      board,
-    ],
+    body: [h("p", { class: "small-label" }, NOTE), board],
     controls: [
       width.element,
       presets("Try", TRY, ({ name }) =>
@@ -149,7 +156,7 @@ function edgesOf(tree: Tree): SVGElement {
     column.map(({ date, probabilities, isKept }, place) => {
       const from = tree[at - 1]?.findIndex((before) => before.date === date.slice(0, -1)) ?? 0;
       return svg("path", {
-        class: isKept ? "kept" : "",
+        stroke: isKept ? "var(--share)" : "var(--line)",
         d: `M${at + 0.75} ${from + LEVEL}L${at + 1.25} ${place + LEVEL}`,
         "stroke-width": (1 + 5 * (probabilities.at(-1) ?? 0)).toFixed(2),
         "vector-effect": "non-scaling-stroke",
@@ -178,4 +185,32 @@ function textOf(tree: Tree, other: Tree, begun: string): string {
   return isSame
     ? `${found}, and greedy ends there too. ${choose}`
     : `${found}. Greedy ends at “${instead.date}”, ${percent(instead.total)}: it dropped the better branch too early. ${choose}`;
+}
+
+/** For each character, the branches that stay and the likeliest that don't: WIDEST in all. A date that begins with `begun` goes on from there. */
+async function growBeam(
+  follow: (beginnings: readonly string[]) => Promise<readonly (readonly Following[])[]>,
+  { width, begun }: { readonly width: number; readonly begun: string },
+): Promise<readonly (readonly Branch[])[]> {
+  const grown: Branch[][] = [];
+  let kept: readonly Branch[] = [{ date: "", probabilities: [], total: 1, isKept: true }];
+  for (let at = 0; at < ANSWER; at++) {
+    const follows = await follow(kept.map(({ date }) => date));
+    const isWanted = ({ date }: Branch): boolean => date === begun.slice(0, at + 1);
+    const all = kept
+      .flatMap(({ date, probabilities, total }, index) =>
+        (follows[index] ?? []).map(({ character, probability }) => ({
+          date: date + character,
+          probabilities: [...probabilities, probability],
+          total: total * probability,
+          isKept: false,
+        })),
+      )
+      .sort((a, b) => (at < begun.length ? Number(isWanted(b)) - Number(isWanted(a)) : 0) || b.total - a.total);
+    const stay = at < begun.length ? 1 : width;
+    const column = all.slice(0, WIDEST).map((branch, place) => ({ ...branch, isKept: place < stay }));
+    kept = column.slice(0, stay);
+    grown.push(column);
+  }
+  return grown;
 }

@@ -3,24 +3,24 @@
 import { h } from "../../src/ui/dom.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
 
+const linkTo = (address: string, name: string): Node => h("a", { class: "link", href: `./${address}` }, name);
+
+const HERE = "this room";
+const ORDER = linkTo("order.html", "Order");
+const BERT = linkTo("language.html", "Language, BERT");
+const GPT = linkTo("language.html#mask=causal", "Language, GPT");
+
 const KINDS = [
   ["label → sequence", "■ → ▪▪▪▪▪", "one vector is written out: a caption of a picture", ""],
-  ["sequence → label", "▪▪▪▪▪ → ■", "a mean over all outputs, pooling, forgets their order", "order.html"],
-  ["sequence → sequence", "▪▪▪▪▪ → ▪▪▪▪", "a date here, a sentence elsewhere", "#"],
+  ["sequence → label", "▪▪▪▪▪ → ■", "a mean over all outputs, pooling, forgets their order", ORDER],
+  ["sequence → sequence", "▪▪▪▪▪ → ▪▪▪▪", "a date here, a sentence elsewhere", HERE],
 ] as const;
 
 const ATTENTIONS = [
-  ["self, in the encoder", "the text", "the text", "sees both sides", "language.html"],
-  ["self, in the decoder", "the answer", "the answer", "masked: only what is written", "language.html#mask=causal"],
-  ["cross", "the decoder", "the encoder", "sees the whole text", "#"],
+  ["self, in the encoder", "the text", "the text", "sees both sides", BERT],
+  ["self, in the decoder", "the answer", "the answer", "masked: only what is written", GPT],
+  ["cross", "the decoder", "the encoder", "sees the whole text", HERE],
 ] as const;
-
-const WHERE: Readonly<Record<string, string>> = {
-  "#": "this room",
-  "order.html": "Order",
-  "language.html": "Language, BERT",
-  "language.html#mask=causal": "Language, GPT",
-};
 
 export function kindsOfModels(): HTMLElement {
   return h(
@@ -36,13 +36,10 @@ export function kindsOfModels(): HTMLElement {
   );
 }
 
-function table(caption: string, names: readonly string[], rows: readonly (readonly string[])[]): HTMLElement {
-  const lines = rows.map(([name = "", ...cells]) => line(name, [...cells.slice(0, -1), linkTo(cells.at(-1) ?? "")]));
+type Line = readonly [name: string, ...cells: (Node | string)[]];
+
+function table(caption: string, names: readonly string[], rows: readonly Line[]): HTMLElement {
+  const lines = rows.map(([name, ...cells]) => line(name, cells));
   const all = [h("caption", {}, caption), heads(...names), h("tbody", {}, ...lines)];
   return tableFrame(caption, h("table", { class: "plain-table" }, ...all));
-}
-
-function linkTo(address: string): Node | string {
-  const name = WHERE[address] ?? "";
-  return name === "" || address === "#" ? name : h("a", { class: "link", href: `./${address}` }, name);
 }

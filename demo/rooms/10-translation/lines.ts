@@ -2,7 +2,7 @@
 // weights. The character that is pointed at, or was written last, shows its own lines alone, with their figures.
 
 import { at } from "../../src/model/matrix.js";
-import { h, svg } from "../../src/ui/dom.js";
+import { goalOf, h, svg } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { ANSWER, type Reading } from "./reading.js";
 
@@ -20,41 +20,31 @@ const [LEAST_LINE, LEAST_FIGURE] = [0.01, 0.03];
 export function linesOf(pointed: (character: number, held: boolean) => void) {
   const drawing = svg("svg", { "aria-hidden": "true" });
   const buttons = Array.from({ length: ANSWER }, (_, character) => buttonOf(character));
-  const date = h(
-    "div",
-    { class: "written", role: "group", "aria-label": "The date, character by character" },
-    ...buttons,
-  );
+  const label = "The date, character by character";
+  const date = h("div", { class: "written", role: "group", "aria-label": label }, ...buttons);
   let reading: Reading | undefined;
   let [written, hovered, held, width] = [ANSWER, -1, -1, 0];
 
   function buttonOf(character: number): HTMLButtonElement {
     const made = h("button", { type: "button", tabindex: character === 0 ? 0 : -1 });
-    const hover = (now: number): void => {
-      hovered = now;
+    const look = (isHeld: boolean, now: number) => (): void => {
+      if (isHeld) held = now;
+      else hovered = now;
       draw();
+      if (now >= 0) pointed(now, isHeld);
     };
-    const hold = (now: number): void => {
-      held = now;
-      draw();
-      if (now >= 0) pointed(now, true);
-    };
-    made.addEventListener("pointerenter", () => {
-      hover(character);
-      pointed(character, false);
-    });
-    made.addEventListener("pointerleave", () => hover(-1));
-    for (const type of ["focus", "click"]) made.addEventListener(type, () => hold(character));
-    made.addEventListener("blur", () => hold(-1));
+    made.addEventListener("pointerenter", look(false, character));
+    made.addEventListener("pointerleave", look(false, -1));
+    for (const type of ["focus", "click"]) made.addEventListener(type, look(true, character));
+    made.addEventListener("blur", look(true, -1));
     return made;
   }
 
   /** One tab stop; the arrows go from character to character. */
   date.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const by = goalOf(event, { ArrowRight: 1, ArrowLeft: -1 });
     const next = buttons[Math.min(held + (by ?? 0), written - 1)];
     if (by === undefined || next === undefined) return;
-    event.preventDefault();
     for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
     next.focus();
   });
@@ -90,6 +80,7 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
     const outputWidth = width < SMALL ? SMALL_OUTPUT : OUTPUT;
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     drawing.style.height = `${height}px`;
+    const ink = { fill: "none", stroke: "var(--share)", "stroke-linecap": "round", opacity: alone < 0 ? 0.5 : 0.85 };
     const shown = alone < 0 ? Array.from({ length: written }, (_, character) => character) : [alone];
     drawing.replaceChildren(
       ...shown.flatMap((character) => {
@@ -98,16 +89,16 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
           const weight = at(weights, character, index);
           const half = (y + 9 + height) / 2;
           const d = `M${x} ${y + 9}C${x} ${half} ${to} ${half} ${to} ${height}`;
-          const look = { "stroke-width": (THICKEST * weight).toFixed(2), class: alone < 0 ? "" : "alone" };
-          return weight < LEAST_LINE ? [] : [svg("path", { d, ...look })];
+          const size = (THICKEST * weight).toFixed(2);
+          return weight < LEAST_LINE ? [] : [svg("path", { ...ink, d, "stroke-width": size })];
         });
       }),
       ...letters.flatMap(({ letter, x, y }, index) => {
         const weight = alone < 0 ? 0 : at(weights, alone, index);
         const figure =
-          weight < LEAST_FIGURE ? [] : [label("figure", [x, y - 25], String(Math.round(100 * weight)), 11)];
+          weight < LEAST_FIGURE ? [] : [textOf("figure", [x, y - 25], String(Math.round(100 * weight)), 11)];
         if (letter === " ") return figure;
-        const made = label("letter", [x, y], letter, Math.min(30, cell * 1.25));
+        const made = textOf("letter", [x, y], letter, Math.min(30, cell * 1.25));
         made.style.setProperty("--weight", `${Math.min(100, 160 * weight).toFixed(0)}%`);
         return [made, ...figure];
       }),
@@ -129,7 +120,7 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
   };
 }
 
-function label(kind: string, [x, y]: readonly [number, number], words: string, size: number): SVGElement {
+function textOf(kind: string, [x, y]: readonly [number, number], words: string, size: number): SVGElement {
   return svg("text", { class: kind, x, y, "font-size": size.toFixed(1), "text-anchor": "middle" }, words);
 }
 

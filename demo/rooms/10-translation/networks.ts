@@ -2,8 +2,7 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { loadedOnce } from "../../src/model/loaded-once.js";
-import { NETWORKS, type Network, type Reading } from "./reading.js";
-import { RECORDED } from "./recorded.js";
+import { NETWORKS, type Network, RECORDED, type Reading } from "./reading.js";
 import type { Translator } from "./translator.js";
 
 export class Networks {

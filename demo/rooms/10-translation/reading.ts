@@ -1,7 +1,9 @@
-// What a network makes of a text: the date that it writes, and what each of its characters attends to.
+// What a network makes of a text: the date that it writes, and what each of its characters attends to. Of the date that is shown first it is
+// recorded (examples/train/record-dates.js), so that nothing has to be loaded for it.
 
 import { fill, type Matrix, unstack } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
+import recorded from "./recorded.json";
 
 export const NETWORKS = ["bahdanau", "luong"] as const;
 export type Network = (typeof NETWORKS)[number];
@@ -43,3 +45,15 @@ export function readingOf(text: string, date: string, scores: Rows, alignment?: 
 export function readable(text: string): string {
   return text.toLowerCase().replace(/[^ a-z0-9,]/g, " ");
 }
+
+const { text, bahdanau, luong } = recorded;
+
+/** What both networks make of the date that is shown first. */
+export const RECORDED: { readonly text: string } & Readonly<Record<Network, Reading>> = {
+  text,
+  bahdanau: readingOf(text, bahdanau.date, bahdanau.scores),
+  luong: readingOf(text, luong.date, luong.scores),
+};
+
+/** A date that Bahdanau's network writes wrong. */
+export const FAILS = "21st june 1969";

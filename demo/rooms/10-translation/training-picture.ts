@@ -9,18 +9,9 @@ import { picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
 import { Training } from "../../src/ui/training.js";
 import type { Pair } from "./learn.js";
-import { RECORDED } from "./recorded.js";
+import { nothingRead, RECORDED, type Reading, readingOf } from "./reading.js";
 import type { TranslationStore } from "./state.js";
 import { EVERY, type Given, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment, STEPS } from "./training.js";
-
-interface TrainingParts {
-  readonly store: TranslationStore;
-  readonly engine: Engine;
-  readonly alignment: readonly HTMLElement[];
-  readonly learnt: readonly HTMLElement[];
-  /** Shows what is new in a grid. */
-  readonly look: (name: "own" | "learnt") => void;
-}
 
 /** What there is of a training: both networks, and what they get right. */
 interface Trained {
@@ -28,7 +19,13 @@ interface Trained {
   readonly learnt?: Learnt;
 }
 
-export function trainingPicture({ store, engine, alignment, learnt: right, look }: TrainingParts) {
+/** `look` shows what is new in one of both grids. */
+export function trainingPicture(
+  store: TranslationStore,
+  engine: Engine,
+  { own: alignment, learnt: right }: Readonly<Record<"own" | "learnt", readonly HTMLElement[]>>,
+  look: (name: "own" | "learnt") => void,
+) {
   const trained = new Map<Given, Trained>();
   let cursor = 0;
   const now = (): Partial<Trained> => trained.get(store.state.given) ?? {};
@@ -50,7 +47,18 @@ export function trainingPicture({ store, engine, alignment, learnt: right, look 
     },
     chosen: () => ({ kind: store.state.given, step: store.state.step }),
     go: (step) => store.change({ step }),
-    viewOf: (moments, cursor) => lossView(moments, cursor, training.momentsOf(OTHER[store.state.given])),
+    series: (moments) => [
+      { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
+      { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
+      // With attention, where the decoder was given the other characters.
+      {
+        name: "given the other way",
+        values: training.momentsOf(OTHER[store.state.given]).map(({ loss }) => loss),
+        tone: "soft",
+        dashed: true,
+      },
+    ],
+    mostLoss: 2.5,
     changed: () => showing(),
   });
   const given = choice<Given>("The decoder is given", NAMES, (given) =>
@@ -96,7 +104,13 @@ export function trainingPicture({ store, engine, alignment, learnt: right, look 
   return {
     element,
     now,
-    moment: () => training.moment,
+    /** By the network with attention, at the moment that is shown. */
+    reading: (): Reading => {
+      const { moment } = training;
+      return moment === undefined
+        ? nothingRead(store.state.text || RECORDED.text)
+        : readingOf(moment.text, moment.date, moment.scores, moment.alignment);
+    },
     follow: () => training.follow(),
     /** At once, but for what a training shows piece by piece. */
     show: () => {
@@ -120,23 +134,6 @@ function textOf(learnt: Learnt | undefined, given: Given): string {
   return given === "right"
     ? `${found} It has learnt the year and little more: ${day} of the last digits are right. Longer texts do not hurt what it never learnt.`
     : `${found} Its own mistakes slow the beginning and change little at the end: in a date, hardly a character depends on the one before it.`;
-}
-
-/** Dashed: the loss with attention where the decoder was given the other characters. */
-function lossView(moments: readonly Moment[], cursor: number, others: readonly Moment[]): ChartView {
-  const values = Array.from({ length: STEPS / EVERY + 1 }, (_, index) => index * EVERY);
-  const series = [
-    { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
-    { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
-    { name: "given the other way", values: others.map(({ loss }) => loss), tone: "soft", dashed: true },
-  ] as const;
-  return {
-    label: "Loss against the step of training",
-    x: { name: "step", values, log: false, ticks: values.filter((value) => value % 50 === 0) },
-    y: { name: "loss", most: 2.5 },
-    series: series.filter((one) => one.values.length > 0),
-    cursor,
-  };
 }
 
 const TONES = { dot: "share", none: "key" } as const;

@@ -3,7 +3,7 @@
 import type { Heed } from "heed";
 import { loadSafetensors } from "heed/layers";
 import { following, restore, rightOf } from "../../../examples/train/dates.js";
-import type { Following } from "./beam.js";
+import type { Following } from "./beam-picture.js";
 import { type Network, type Reading, readable, readingOf } from "./reading.js";
 
 export interface Translator {

@@ -5,13 +5,9 @@ import { LongWork } from "../../src/ui/long-work.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import type { Networks } from "./networks.js";
-import { NAMES, NETWORKS, type Network, type Reading } from "./reading.js";
-import { FAILS } from "./recorded.js";
+import { FAILS, NAMES, NETWORKS, type Network, type Reading } from "./reading.js";
 
-const SCORES: Readonly<Record<Network, string>> = {
-  bahdanau: "score = v · tanh(W q + U k)",
-  luong: "score = q · W k",
-};
+const SCORES: Readonly<Record<Network, string>> = { bahdanau: "score = v · tanh(W q + U k)", luong: "score = q · W k" };
 
 /** Dates at a time, and in all: between them one can stop. */
 const [PART, ALL] = [64, 256];

@@ -3,7 +3,7 @@
 
 import type { Heed } from "heed";
 import type { Engine } from "../engine/engine.js";
-import { type ChartView, HeedChart } from "./heed-chart.js";
+import { HeedChart, type Series } from "./heed-chart.js";
 import { LongWork } from "./long-work.js";
 import { exact } from "./numbers.js";
 import { drawn } from "./pieces.js";
@@ -46,7 +46,9 @@ interface Course<Kind extends string, Seen extends Moment> {
   readonly chosen: () => { readonly kind: Kind; readonly step: number };
   /** Shows another step. */
   readonly go: (step: number) => void;
-  readonly viewOf: (moments: readonly Seen[], cursor: number) => ChartView;
+  /** The curves, of which an empty one is not shown; `values`: the steps of all moments that are to come. */
+  readonly series: (moments: readonly Seen[], values: readonly number[]) => readonly Series[];
+  readonly mostLoss: number;
   /** There is something new to show: all at once, or piece by piece, a frame for each. */
   readonly changed: () => Iterable<unknown>;
 }
@@ -156,7 +158,17 @@ export class Training<Kind extends string, Seen extends Moment> {
     this.slider.limit(this.moments.at(-1)?.step ?? 1);
     this.slider.enable(this.moments.length > 0 && this.#running === undefined);
     this.slider.show(step, String(step));
-    this.chart.show(this.#course.viewOf(this.moments, Math.max(0, this.#cursor)));
+    const { chosen, every, steps, series, mostLoss } = this.#course;
+    const { kind } = chosen();
+    // The table behind the curve says what there is; the axis has room for what is to come.
+    const values = Array.from({ length: steps[kind] / every[kind] + 1 }, (_, index) => index * every[kind]);
+    this.chart.show({
+      label: "Loss against the step of training",
+      x: { name: "step", values, log: false, ticks: values.filter((value) => value % (steps[kind] / 3) === 0) },
+      y: { name: "loss", most: mostLoss },
+      series: series(this.moments, values).filter((one) => one.values.length > 0),
+      cursor: Math.max(0, this.#cursor),
+    });
   }
 }
 

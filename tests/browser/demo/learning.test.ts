@@ -109,7 +109,7 @@ test("the copied heed call runs", async () => {
   expect(await copied(page, "torch")).toContain("output.backward(output_gradient)");
 });
 
-const status = (page: Page) => page.locator(".learning-controls [role=status]");
+const status = (page: Page) => page.locator(".learning-stage [role=status]");
 const trained = (page: Page): Promise<void> => status(page).filter({ hasText: "steps in" }).waitFor();
 
 async function train(page: Page): Promise<void> {

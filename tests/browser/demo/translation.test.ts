@@ -6,7 +6,7 @@ import { loadSafetensors } from "heed/layers";
 import { formatShare } from "heed/viz";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/recorded.js";
+import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/reading.js";
 import { following, restore, train } from "../../../examples/train/dates.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";
@@ -340,12 +340,14 @@ test("where this stands: links lead to rooms of this site", async () => {
 test("a gradient vanishes on the way through the states, and reaches all of them by attention", async () => {
   const page = await open("translation.html");
   await kernelAnswered(page);
-  const drawing = page.locator('[data-picture="gradients"] svg.reach');
+  const drawing = page.locator('[data-picture="gradients"] .board-view svg');
   expect(await drawing.getAttribute("aria-label")).toBe("No gradient was sent back yet.");
   await page.getByRole("button", { name: "Send a gradient back" }).click();
   await status(page, "gradients").filter({ hasText: "Before training" }).waitFor();
   const heights = (kind: string): Promise<number[]> =>
-    page.locator(`.reach rect.${kind}`).evaluateAll((all) => all.map((one) => Number(one.getAttribute("height"))));
+    page
+      .locator(`[data-picture="gradients"] rect.${kind}`)
+      .evaluateAll((all) => all.map((one) => Number(one.getAttribute("height"))));
   const [own, other] = [await heights("dot"), await heights("none")];
   expect(own).toHaveLength(other.length);
   expect(Math.min(...own)).toBeGreaterThan(Math.max(...own) / 3);

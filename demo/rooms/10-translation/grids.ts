@@ -1,0 +1,82 @@
+// The room's grids: what stands in them, what the kernel makes of those that are shown first, and one number of them taken apart.
+
+import type { MatrixView } from "heed/viz";
+import type { Answer, Call } from "../../src/engine/engine.js";
+import { fill, rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { type Explanation, softened } from "../../src/ui/explanation.js";
+import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { nameOf } from "./lines.js";
+import { ANSWER, labelsOf, NAMES, NETWORKS, type Network, RECORDED, type Reading } from "./reading.js";
+import { KIND_NAMES, KINDS, type Learnt } from "./training.js";
+
+export function alignmentView(name: Network | "own", { text, date, weights }: Reading): MatrixView {
+  return {
+    name,
+    title: name === "own" ? "Trained here" : NAMES[name],
+    about: `attention weights of “${date}”`,
+    matrix: weights,
+    rowLabels: Array.from(date),
+    colLabels: labelsOf(text),
+    tone: "share",
+    full: 1,
+  };
+}
+
+/** Before any training, nothing is right. */
+export function learntView(learnt: Learnt | undefined): MatrixView {
+  return {
+    name: "learnt",
+    title: "Right",
+    about: "how often each character is right",
+    matrix: fill(KINDS.length, ANSWER, (row, col) => learnt?.[KINDS[row] ?? "dot"].characters[col] ?? 0),
+    rowLabels: KINDS.map((kind) => KIND_NAMES[kind]),
+    colLabels: Array.from("yyyy-mm-dd"),
+    tone: "share",
+    full: 1,
+  };
+}
+
+/** The kernel's weights, and how far they are from the page's arithmetic at most. */
+export type TranslationAnswer = ReturnType<typeof readAnswers>;
+
+/** The softmax of the recorded scores. */
+export function callsOf(): readonly Call[] {
+  return NETWORKS.map((network) => {
+    const { scores } = RECORDED[network];
+    const [none, keys] = [fill(scores.rows, 1, () => 0), fill(scores.cols, 1, () => 0)];
+    return { q: stack([none]), k: stack([keys]), v: stack([keys]), options: { bias: stack([scores]) } };
+  });
+}
+
+export function readAnswers(answers: readonly Answer[]) {
+  const found = NETWORKS.map((network, index) => {
+    const { rows, cols } = RECORDED[network].scores;
+    return [network, unstack(rows, cols, answers[index]?.weights.data ?? [])] as const;
+  });
+  const gaps = found.map(([network, weights]) => widestGap(RECORDED[network].weights, weights));
+  return { weights: new Map(found), difference: Math.max(...gaps) };
+}
+
+export function explain(
+  { text, date, scores, kernel }: Reading,
+  { name, row, col }: NamedSpot<Network | "own">,
+): Explanation {
+  return softened(rowsOf(scores)[row] ?? [], labelsOf(text), {
+    subject: `${nameOf(date[row] ?? "")} looks at ${nameOf(text[col] ?? "")}`,
+    at: col,
+    kernel: kernel?.data[row * kernel.cols + col],
+    light: { name, row, col },
+  });
+}
+
+export function explainLearnt(learnt: Learnt | undefined, row: number, col: number): Explanation {
+  const kind = KINDS[row] ?? "dot";
+  const result = learnt?.[kind].characters[col] ?? 0;
+  return {
+    subject: `character ${col + 1}, ${KIND_NAMES[kind]}`,
+    sentence: "In how many of 128 new dates this character is right, after right ones.",
+    last: learnt === undefined ? "Nothing has been trained yet." : "",
+    result,
+    lights: [{ name: "learnt", row, col }],
+  };
+}
