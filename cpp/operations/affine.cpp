@@ -46,13 +46,13 @@ void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
   kernels::pointwise(kernel_task);
 }
 
-/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy. A row reads
-/// kStreams panels at once.
+/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy. For one row they are a
+/// multiple of those that GEMV reads at once.
 Index choose_columns(Index outputs, Index rows, int workers) {
   const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
   const Index panels = divide_up(outputs, kernels::kPanel);
   const Index cuts = std::clamp<Index>(divide_up(wanted, divide_up(rows, kRowsPerTask)), 1, panels);
-  return round_up(divide_up(panels, cuts), rows == 1 ? Index{kernels::kStreams} : Index{1}) * kernels::kPanel;
+  return round_up(divide_up(panels, cuts), rows == 1 ? Index{kernels::kPanelsAtOnce} : Index{1}) * kernels::kPanel;
 }
 
 }  // namespace

@@ -10,9 +10,8 @@ struct AffineInputs {
   const float* weights;     // made by pack_weights()
 };
 
-/// output[rows, outputs] = rule(input W^T). One row alone may differ in the last bits from the same among several; else
-/// the same bits come out for any number of rows and workers. Nothing may overlap. Fails without writing when an input
-/// breaks a rule.
+/// output[rows, outputs] = rule(input W^T). The same bits come out for any number of rows and workers. Nothing may
+/// overlap. Fails without writing when an input breaks a rule.
 Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
               const StopFlag* stop = nullptr);
 

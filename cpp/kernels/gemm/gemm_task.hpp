@@ -20,8 +20,8 @@ struct GemmTask {
   float* last_panel;  // [row_count][kPanel], aligned: scratch memory for the one that is not whole
 };
 
-/// A row alone reads so many panels at once.
-inline constexpr int kStreams = 6;
+/// GEMV reads so many panels at once.
+inline constexpr int kPanelsAtOnce = 6;
 
 /// sums = left right + addend, of matrices as they lie.
 struct StridedGemmTask {

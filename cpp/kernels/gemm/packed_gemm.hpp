@@ -8,25 +8,26 @@
 
 namespace heed::kernels {
 
-/// GEMV: one row times kStreams panels. It is memory-bound, and a core reads several panels at once faster than one
-/// after the other. Each sum is added up as multiply_nt() does, so a row alone has the bits that it has among others.
+/// GEMV: one row times kPanelsAtOnce panels. It is memory-bound, and a core reads several panels at once faster than
+/// one after the other. Each sum is added up as multiply_nt() does, so a row alone has the bits that it has among
+/// others.
 [[gnu::noinline]] inline void multiply_row(const float* row, const float* panels, int depth, float* sums) {
   const std::ptrdiff_t stride = std::ptrdiff_t{depth} * kPanel;
   for (int first = 0; first < depth; first += kDepthBlock) {
     const int end = depth - first < kDepthBlock ? depth : first + kDepthBlock;
-    RegisterTile<kStreams> tile;
-    clear_tile<kStreams>(tile);
+    RegisterTile<kPanelsAtOnce> tile;
+    clear_tile<kPanelsAtOnce>(tile);
     for (int k = first; k < end; ++k) {
       const Batch number = Batch::broadcast(row[k]);
       const float* const line = panels + std::ptrdiff_t{k} * kPanel;
-      for (int p = 0; p < kStreams; ++p) {
+      for (int p = 0; p < kPanelsAtOnce; ++p) {
         for (int vector = 0; vector < kPanelVectors; ++vector) {
           const Batch weights = Batch::load_aligned(line + p * stride + vector * kLanes);
           tile[p][vector] = multiply_add(number, weights, tile[p][vector]);
         }
       }
     }
-    for (int p = 0; p < kStreams; ++p) {
+    for (int p = 0; p < kPanelsAtOnce; ++p) {
       for (int vector = 0; vector < kPanelVectors; ++vector) {
         float* const sum = sums + p * kPanel + vector * kLanes;
         if (first > 0) tile[p][vector] += Batch::load_unaligned(sum);
@@ -42,7 +43,7 @@ void packed_gemm(const GemmTask& task) {
   const std::ptrdiff_t panel_floats = std::ptrdiff_t{task.depth} * kPanel;
   const auto sums_of = [&](int panel) { return panel < whole ? task.sums + panel * kPanel : task.last_panel; };
   int begin = 0;
-  for (; task.row_count == 1 && begin + kStreams <= whole; begin += kStreams) {
+  for (; task.row_count == 1 && begin + kPanelsAtOnce <= whole; begin += kPanelsAtOnce) {
     multiply_row(task.rows, task.panels + begin * panel_floats, task.depth, sums_of(begin));
   }
   for (int first = 0; first < task.depth; first += kDepthBlock) {
