@@ -9,7 +9,7 @@ import { COLUMNS, MEMORY_BOUND, operandOf, POINTWISE_COST, ROWS, type Rows, rows
 /** Rows that C++ multiplies before the weights pass again. */
 const BLOCK_ROWS = 96;
 
-/** One row alone is multiplied in another order. */
+/** One row alone waits for the weights as long as two. */
 const LEAST_ROWS = 2;
 
 /** Fewer rows wait for the weights to be read, which takes as long as the products of so many. */
