@@ -6,7 +6,7 @@ import { fill, type Matrix, rowsOf, stack, toSingle, unstack, widestGap } from "
 import { CABINETS, type Example, type Role, type ScoreName } from "./examples.js";
 import { type DictionaryState, matrixOf } from "./state.js";
 
-export interface Lookup {
+interface Lookup {
   readonly q: Matrix;
   /** Before the temperature. */
   readonly scores: Matrix;
@@ -68,7 +68,7 @@ function lookUp(q: Matrix, k: Matrix, v: Matrix, state: DictionaryState): Lookup
 const tensor = ({ rows, cols, data }: Matrix) => ({ data, shape: [rows, cols] });
 
 /** For heed and for its reference. Without heat the best takes all; with no end of it all are alike. */
-export function optionsOf({ score, bandwidth, temperature }: DictionaryState) {
+function optionsOf({ score, bandwidth, temperature }: DictionaryState) {
   const kind = { score: score === "rbf" ? ({ type: score, bandwidth } as const) : score };
   if (temperature === 0) return { ...kind, normalize: "hard" } as const;
   return temperature === Number.POSITIVE_INFINITY ? { ...kind, scale: 0 } : { ...kind, temperature };

@@ -82,14 +82,12 @@ function vectors(rows: readonly Float64Array[], width: number): Matrix {
   return toSingle(fill(rows.length, width, (row, col) => rows[row]?.[col] ?? 0));
 }
 
-// A narrower vector is the beginning of a wider one.
-
 /** Queries, each with keys of its own; the page shows the first and averages over all. */
 const DRAWS = 64;
 const WIDEST = WIDTHS.at(-1) ?? 1;
 
 interface Draw {
-  /** WIDEST numbers. */
+  /** WIDEST numbers: a narrower vector is the beginning of them. */
   readonly q: Float64Array;
   readonly keys: readonly Float64Array[];
   /** q . k at each of WIDTHS, by key. */

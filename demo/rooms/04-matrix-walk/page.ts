@@ -178,8 +178,9 @@ const ROLES: Readonly<Record<string, Role>> = { Wq: "q", Wk: "k", Wv: "v" };
 
 function sceneOf(walk: Walk, answer?: KernelAnswer): Scene {
   const { state } = store;
-  const head = walk.heads[state.head];
-  if (head === undefined) throw new Error(`the walk has no head ${state.head}`);
+  // While the page starts, the address may already ask for more heads than this walk has.
+  const head = walk.heads[Math.min(state.head, walk.heads.length - 1)];
+  if (head === undefined) throw new Error("a walk has a head");
   return { walk, state, head, kernel: answer?.heads[state.head] };
 }
 

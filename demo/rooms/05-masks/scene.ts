@@ -34,7 +34,7 @@ export function sceneOf(state: MaskState) {
     hiding === "after" && !isSeen(row, col) ? 0 : at(softened, row, col),
   );
   const sums = fill(queries, 1, (row) => sumOf(weights, row));
-  // Plain: the weights without a mask.
+  // `plain` has the weights without a mask.
   return { state, q, k, scale, seen, given, plain: softmax(scores), weights, sums };
 }
 

@@ -107,7 +107,7 @@ class OrderRoom {
       torchCode: () => torchCode(this.#scene),
     });
     this.#words.say(
-      "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output. There, “glue” marks small words that join others, and “hash” is made from the letters.",
+      "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output. In an output, “glue” marks small words that join others, and “hash” is made from the letters.",
     );
     this.#tried.say(TABLE_TEXT);
   }

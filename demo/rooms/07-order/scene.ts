@@ -18,7 +18,7 @@ export function attend(vectors: Matrix, state: OrderState, shift: number) {
   const added = addedTo(state, rows, shift);
   const x =
     added === undefined ? vectors : fill(rows, WIDTH, (row, col) => at(vectors, row, col) + at(added, row, col));
-  /** Plain: before they are turned. */
+  // The plain ones are not turned yet.
   const [plainQ, plainK, v] = [multiply(x, ASKS), multiply(x, ANSWERS), toSingle(x)];
   const turn = (matrix: Matrix): Matrix =>
     // Rounded here, so that page and kernel start from the same numbers.

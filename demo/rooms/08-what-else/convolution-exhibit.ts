@@ -18,8 +18,8 @@ import type { Teller } from "../../src/ui/teller.js";
 import { arrowsOf, type ConvolutionScene, convolutionScene, keysOf, nameOf, queriesOf } from "./convolution.js";
 import { difference, type Exhibit, exhibit, type Programs, widest } from "./exhibit.js";
 import { GHOST_STEPS, ghosts } from "./ghosts.js";
-import { COARSE, FINE, type Gallery, pixelCell } from "./images.js";
-import { EDGE, SHARPNESS, store, type WhatElseState } from "./state.js";
+import { type Gallery, pixelCell } from "./images.js";
+import { COARSE, EDGE, FINE, SHARPNESS, store, type WhatElseState } from "./state.js";
 
 const FILTERS: readonly { readonly name: string; readonly filter: Matrix }[] = [
   { name: "edges", filter: EDGE },

@@ -6,13 +6,10 @@ import { houseAt, ripplesAt } from "../../src/model/made-pictures.js";
 import { choice } from "../../src/ui/choice.js";
 import { fileButton, h, IMAGES } from "../../src/ui/dom.js";
 import { squareOf } from "../../src/ui/square-of.js";
-import { store, type WhatElseState } from "./state.js";
+import { COARSE, FINE, type PICTURES, store, type WhatElseState } from "./state.js";
 
-/** Pixels of a picture, both ways. */
-export const [COARSE, FINE] = [32, 128];
 export const PIXELS = COARSE ** 2;
 
-export const PICTURES = ["shapes", "ripples", "own"] as const;
 type ImageName = (typeof PICTURES)[number];
 
 /** Red, green and blue from 0 to 1, pixel by pixel, in single precision. */

@@ -14,8 +14,8 @@ import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { convolve } from "./convolution.js";
 import { type Exhibit, exhibit, widest } from "./exhibit.js";
-import { COARSE, type Colours, coarsely, finely, type Gallery, greyOf, PIXELS, pixelCell } from "./images.js";
-import { BANDWIDTHS, store, type WhatElseState } from "./state.js";
+import { type Colours, coarsely, finely, type Gallery, greyOf, PIXELS, pixelCell } from "./images.js";
+import { BANDWIDTHS, COARSE, store, type WhatElseState } from "./state.js";
 
 type Scene = ReturnType<typeof sceneOf>;
 

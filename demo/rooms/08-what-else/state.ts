@@ -14,7 +14,6 @@ import {
 } from "../../src/model/fields.js";
 import { type Matrix, singleRows } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { FINE, PICTURES } from "./images.js";
 
 export const VIEWS = ["convolution", "layer", "set", "graph", "reach"] as const;
 export type ViewName = (typeof VIEWS)[number];
@@ -22,6 +21,9 @@ export type ViewName = (typeof VIEWS)[number];
 /** How much more the right key scores than the next. */
 export const SHARPNESS: readonly number[] = [0.1, 0.25, 0.5, 1, 2, 4, 8, 12, 16, 24];
 export const BANDWIDTHS: readonly number[] = [0.02, 0.05, 0.1, 0.2, 0.4, 1];
+/** Pixels of a picture, both ways. */
+export const [COARSE, FINE] = [32, 128];
+export const PICTURES = ["shapes", "ripples", "own"] as const;
 export const NODES = 7;
 export const MOST_ROUNDS = 8;
 export const DISTANCES: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];

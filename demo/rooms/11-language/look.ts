@@ -12,7 +12,7 @@ import { type LanguageScene, lastOf, SCALE } from "./scene.js";
 import { headName } from "./state.js";
 
 export const NAMES = ["S", "A", "O"] as const;
-export type Name = (typeof NAMES)[number];
+type Name = (typeof NAMES)[number];
 
 const COMPONENTS = Array.from({ length: HEAD_DIM }, (_, at) => String(at + 1));
 const labelsOf = ({ words, columns }: LanguageScene): readonly string[] =>

@@ -5,7 +5,7 @@ import type { LanguageState } from "./state.js";
 
 type Sampling = Pick<LanguageState, "temperature" | "topK" | "topP">;
 
-export interface Choosable extends Candidate {
+interface Choosable extends Candidate {
   /** May be drawn. */
   readonly isKept: boolean;
 }

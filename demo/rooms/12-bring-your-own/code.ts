@@ -12,9 +12,12 @@ export function saveButton(sceneOf: () => BringScene): HTMLElement {
   const save = button("Save its arrays", () => {
     const { source, vectors, at } = sceneOf();
     const { queries, keys, weights } = source;
-    if (vectors === undefined) file("weights", queries, keys, weights?.(at.layer, at.head) ?? new Float32Array(0));
-    else
-      for (const name of ["q", "k"] as const) file(name, name === "q" ? queries : keys, vectors.width, vectors[name]);
+    if (vectors === undefined) {
+      file("weights", queries, keys, weights?.(at.layer, at.head) ?? new Float32Array(0));
+      return;
+    }
+    file("q", queries, vectors.width, vectors.q);
+    file("k", keys, vectors.width, vectors.k);
   });
   save.dataset["save"] = "npy";
   return save;

@@ -43,7 +43,7 @@ function latest<Args extends readonly unknown[], Made>(make: (...args: Args) => 
 /** Queries and keys of the small window. */
 const SIDE = 8;
 
-export interface Row {
+interface Row {
   readonly weights: Float64Array | Float32Array;
   /** undefined: the weights are as they were brought. */
   readonly made?: MadeRow;

@@ -27,11 +27,11 @@ export class Store<S extends object> {
   readonly #turningAway: readonly (keyof S)[];
   #state: S;
   /** The cell that was chosen to be told about. It need not exist. */
-  cell: Cell | undefined;
+  #cell: Cell | undefined;
   readonly #listeners: Listener<S>[] = [];
   #written: string;
   /** Numbers in the address were larger than those of the state that it was read as. */
-  wasTooLarge = false;
+  #wasTooLarge = false;
   #isRunning = false;
 
   /** `turningAway`: whoever changes one of these looks elsewhere, so that the cell is forgotten. */
@@ -40,7 +40,7 @@ export class Store<S extends object> {
     this.#turningAway = turningAway;
     this.#written = location.hash;
     this.#state = this.#read();
-    this.cell = readCell(location.hash);
+    this.#cell = readCell(location.hash);
     addEventListener("hashchange", () => this.#follow());
     for (const end of ["change", "pointerup"]) {
       addEventListener(end, () => {
@@ -53,11 +53,19 @@ export class Store<S extends object> {
     return this.#state;
   }
 
+  get cell(): Cell | undefined {
+    return this.#cell;
+  }
+
+  get wasTooLarge(): boolean {
+    return this.#wasTooLarge;
+  }
+
   change(patch: Partial<S>, entry: Entry = "same"): void {
     this.#follow();
     const next = this.#codec.consistent({ ...this.#state, ...patch });
-    this.wasTooLarge = false;
-    if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.cell = undefined;
+    this.#wasTooLarge = false;
+    if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.#cell = undefined;
     this.#become(next);
     this.#write(entry === "new" || (entry === "run" && !this.#isRunning));
     this.#isRunning = entry === "run";
@@ -66,7 +74,7 @@ export class Store<S extends object> {
   /** Nobody is told: the numbers stay as they are. */
   hold(cell: Cell | undefined): void {
     this.#follow();
-    this.cell = cell;
+    this.#cell = cell;
     this.#write();
   }
 
@@ -80,7 +88,7 @@ export class Store<S extends object> {
   }
 
   #write(isNew = false): void {
-    const hash = withCell(this.#codec.toHash(this.#state), this.cell);
+    const hash = withCell(this.#codec.toHash(this.#state), this.#cell);
     this.#written = hash;
     if (hash === location.hash) return;
     // Safari allows 100 of these in ten seconds; dragging a slider makes more.
@@ -96,12 +104,12 @@ export class Store<S extends object> {
     // A hash without "=" is a place on the page, not a state.
     if (location.hash === this.#written || /^#[^=]+$/.test(location.hash)) return;
     this.#written = location.hash;
-    this.cell = readCell(location.hash);
+    this.#cell = readCell(location.hash);
     this.#become(this.#read());
   }
 
   #read(): S {
-    this.wasTooLarge = this.#codec.isTooLarge(location.hash);
+    this.#wasTooLarge = this.#codec.isTooLarge(location.hash);
     return this.#codec.consistent({ ...this.#codec.initial, ...this.#codec.fromHash(location.hash) });
   }
 

@@ -164,7 +164,12 @@ export class Training<Kind extends string, Seen extends Moment> {
     const values = Array.from({ length: steps[kind] / every[kind] + 1 }, (_, index) => index * every[kind]);
     this.chart.show({
       label: "Loss against the step of training",
-      x: { name: "step", values, log: false, ticks: values.filter((value) => value % (steps[kind] / 3) === 0) },
+      x: {
+        name: "step",
+        values,
+        log: false,
+        ticks: values.filter((_, index) => index % ((values.length - 1) / 5) === 0),
+      },
       y: { name: "loss", most: mostLoss },
       series: series(this.moments, values).filter((one) => one.values.length > 0),
       cursor: Math.max(0, this.#cursor),
