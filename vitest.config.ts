@@ -56,6 +56,7 @@ function node(
       execArgv: [...RELAXED_SIMD, "--expose-gc"],
       pool: "forks",
       testTimeout: 120_000,
+      hookTimeout: 120_000,
       expect: { poll: { timeout: 30_000 } },
     },
   };
@@ -91,6 +92,7 @@ function pages({
       include,
       provide: { isolated, relaxedSimd },
       testTimeout: 120_000,
+      hookTimeout: 120_000,
       browser: { enabled: true, headless: true, screenshotFailures: false, provider, instances: [{ browser }] },
     },
   };

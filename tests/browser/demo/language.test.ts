@@ -276,7 +276,7 @@ describe("which head looks at what followed last time", () => {
 test("a set of heads that is switched off frees the model without the heads before", async () => {
   const freed = vi.spyOn(Inside.prototype, "dispose");
   const readings = new Readings();
-  const engine = { opened: Promise.resolve(heed) } as unknown as Engine;
+  const engine = { started: async () => heed } as unknown as Engine;
   for (const off of [[], [0], [0, 3], [5], []]) {
     await readings.read({ kind: "masked", ids: MASKED, asked: BLANK, off }, engine);
   }
