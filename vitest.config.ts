@@ -25,7 +25,7 @@ const ISOLATION = {
 /** Node 20 has relaxed SIMD only behind this flag; later versions always have it, and may refuse the flag. */
 const RELAXED_SIMD = probe(currentHost()).relaxedSimd ? [] : ["--experimental-wasm-relaxed-simd"];
 
-/** The demo's files in the short run: the ways in, and what rooms share. The others go through every room, or are of one. */
+/** The demo's files in the short run: the front page, the five-minute page, and short tests of parts. The others visit every room, or test one. */
 const SHARED_PARTS = ["arithmetic", "front", "mask-options", "pictures", "thread", "typed", "viz"].map(
   (name) => `tests/browser/demo/${name}.test.ts`,
 );
