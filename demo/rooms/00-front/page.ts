@@ -13,7 +13,6 @@ import { ownSentence } from "./own.js";
 import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
 import { largeSentence } from "./sentence.js";
 import { FRONT_STATE, isAnswered, STORIES } from "./state.js";
-// After the frame, whose styles it refines.
 import "../../style/front.css";
 
 startFrame();

@@ -3,52 +3,36 @@
 
 import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
-import { choice } from "../../src/ui/choice.js";
+import { boundChoice, boundSlider } from "../../src/ui/bound.js";
 import { button, calm, find, h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
-import { slider } from "../../src/ui/slider.js";
 import { STOPS, type Stop, sceneOf } from "./scene.js";
 import { stageOf } from "./stage.js";
-import { ASKERS, LOOKED_UP, RAISE, SHARPEST, THREAD_STATE, type ThreadState, WIDTHS } from "./state.js";
+import { ASKERS, LOOKED_UP, RAISE, SHARPEST, THREAD_STATE, WIDTHS } from "./state.js";
 import { ENDINGS } from "./toy.js";
-// After the frame, whose styles it refines.
 import "../../style/thread.css";
 
 startFrame();
 const store = new Store(THREAD_STATE);
 
-interface Control {
-  readonly element: HTMLElement;
-  readonly show: (state: ThreadState) => void;
-}
+const NEW = { entry: "new" } as const;
+const IN_TENTHS = { entry: "run", said: (value: number) => exact(value, 1) } as const;
+const who = (): HTMLElement => boundChoice(store, "asker", "Who asks?", ASKERS, NEW);
+const SEES = { all: "all words", before: "itself and the words before" };
+const sharpnesses = { least: 0, most: SHARPEST, step: 0.5 };
+const raises = { least: -RAISE, most: RAISE, step: 0.5 };
 
-function choose<K extends "lookedUp" | "asker" | "sees" | "heads" | "ending">(
-  legend: string,
-  key: K,
-  values: readonly ThreadState[K][],
-  texts: readonly string[] = values,
-): Control {
-  const options = values.map((value, index) => ({ value, text: texts[index] ?? value }));
-  const made = choice<ThreadState[K]>(legend, options, (value) => store.change({ [key]: value }, "new"));
-  return { element: made.element, show: (state) => made.show(state[key]) };
-}
-
-function slide(label: string, key: "sharpness" | "width" | "raise", range: Parameters<typeof slider>[1]): Control {
-  const made = slider(label, range, (value) => store.change({ [key]: value }, "run"));
-  return { element: made.element, show: (state) => made.show(state[key], exact(state[key], 1)) };
-}
-
-const CONTROLS: Readonly<Record<Stop, Control>> = {
-  "look-up": choose("Look up", "lookedUp", LOOKED_UP),
-  "soft look-up": slide("Sharpness", "sharpness", { least: 0, most: SHARPEST, step: 0.5 }),
-  roles: choose("Who asks?", "asker", ASKERS),
-  scores: choose("Who asks?", "asker", ASKERS),
-  scale: slide("Width d", "width", WIDTHS),
-  softmax: slide("Raise the score of animal by", "raise", { least: -RAISE, most: RAISE, step: 0.5 }),
-  mix: choose("Who asks?", "asker", ASKERS),
-  mask: choose("it sees", "sees", ["all", "before"], ["all words", "itself and the words before"]),
-  heads: choose("Heads", "heads", ["1", "2"]),
-  layers: choose("It was too", "ending", ENDINGS),
+const CONTROLS: Readonly<Record<Stop, HTMLElement>> = {
+  "look-up": boundChoice(store, "lookedUp", "Look up", LOOKED_UP, NEW),
+  "soft look-up": boundSlider(store, "sharpness", "Sharpness", sharpnesses, IN_TENTHS),
+  roles: who(),
+  scores: who(),
+  scale: boundSlider(store, "width", "Width d", WIDTHS, IN_TENTHS),
+  softmax: boundSlider(store, "raise", "Raise the score of animal by", raises, IN_TENTHS),
+  mix: who(),
+  mask: boundChoice(store, "sees", "it sees", SEES, NEW),
+  heads: boundChoice(store, "heads", "Heads", ["1", "2"], NEW),
+  layers: boundChoice(store, "ending", "It was too", ENDINGS, NEW),
 };
 
 const stage = stageOf();
@@ -61,7 +45,7 @@ find("#stage", HTMLElement).append(
 
 const stops = STOPS.map((stop) => {
   const section = find(`[data-stop="${stop}"]`, HTMLElement);
-  section.querySelector(".thread-control")?.replaceChildren(CONTROLS[stop].element);
+  section.querySelector(".thread-control")?.replaceChildren(CONTROLS[stop]);
   return section;
 });
 let at = 0;
@@ -71,7 +55,6 @@ function show(): void {
   number.textContent = `${at + 1} of ${STOPS.length} `;
   name.textContent = stops[at]?.querySelector("h2")?.textContent ?? "";
   [back.disabled, next.disabled] = [at === 0, at === STOPS.length - 1];
-  for (const one of STOPS) CONTROLS[one].show(store.state);
   stops.forEach((section, index) => {
     section.classList.toggle("here", index === at);
   });

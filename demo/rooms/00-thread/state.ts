@@ -1,6 +1,6 @@
 // What the reader can choose at the ten stops.
 
-import { codecFrom, initially, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import { codecFrom, initially, number, oneOf, type StateOf, step } from "../../src/model/fields.js";
 import { ENDINGS } from "./toy.js";
 
 export const LOOKED_UP = ["animal", "road", "tired"] as const;
@@ -13,7 +13,7 @@ const FIELDS = {
   lookedUp: initially("road", oneOf("find", LOOKED_UP)),
   sharpness: initially(2, number("sharp", 0, SHARPEST, 1)),
   asker: initially("it", oneOf("who", ASKERS)),
-  width: initially(256, number("d", 4, 1024)),
+  width: initially(256, step("d", WIDTHS)),
   raise: initially(0, number("raise", -RAISE, RAISE, 1)),
   sees: initially("all", oneOf("sees", ["all", "before"])),
   heads: initially("1", oneOf("h", ["1", "2"])),
@@ -22,7 +22,4 @@ const FIELDS = {
 
 export type ThreadState = StateOf<typeof FIELDS>;
 
-export const THREAD_STATE = codecFrom<ThreadState>(FIELDS, (state) => ({
-  ...state,
-  width: WIDTHS.filter((width) => width <= state.width).at(-1) ?? 4,
-}));
+export const THREAD_STATE = codecFrom<ThreadState>(FIELDS);

@@ -2,97 +2,85 @@
 
 import { at, bestOf, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import { runRoom } from "../../src/page/run-room.js";
+import { agreed } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { boundChoice, boundSlider } from "../../src/ui/bound.js";
 import { choice } from "../../src/ui/choice.js";
-import { button, find, h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
-import { formula, fraction, plain, row, sub, sup } from "../../src/ui/math.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { formula, fraction, plain, row, sup } from "../../src/ui/math.js";
+import type { EditNamed } from "../../src/ui/named-matrices.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { byChoice, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
 import { slider } from "../../src/ui/slider.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
-import { Teller } from "../../src/ui/teller.js";
 import { cabinet } from "./cabinet.js";
 import { heedCode, torchCode } from "./code.js";
-import { CABINETS, EXAMPLES, type Role, type ScoreName } from "./examples.js";
-import { explain, MATRICES } from "./explain.js";
+import { CABINETS, EXAMPLES, type Role } from "./examples.js";
+import { explain, MATRICES, type MatrixName } from "./explain.js";
 import { callsOf, type DictionaryAnswer, type DictionaryScene, GRID, readAnswers, sceneOf } from "./scene.js";
 import { asGiven, BANDWIDTHS, DICTIONARY_STATE, matrixOf, TEMPERATURES } from "./state.js";
 import { answerParts, cabinetText, curveText, NUMBERS_TEXT, tasteText, temperatureName } from "./texts.js";
 import { curveView, drawersOf, viewsOf } from "./views.js";
-// After the frame, whose styles a room refines.
 import "../../style/dictionary.css";
 
 /** Which of the state a matrix shows, where it can be changed. */
 const ROLES: Readonly<Partial<Record<string, Role>>> = { Q: "q", K: "k", V: "v" };
 
 const store = new Store(DICTIONARY_STATE, ["example"]);
-const isTurned = (): boolean => store.state.by === "columns";
 
-function dictionaryRoom(first: DictionaryScene) {
-  let scene = first;
-  let answer: DictionaryAnswer | undefined;
-  const matrices = new NamedMatrices(MATRICES, isTurned);
-  const edit = (name: string, atRow: number, col: number, values: readonly (readonly number[])[]): void => {
+function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, MatrixName>): BuiltRoom<MatrixName> {
+  const { matrices } = room;
+  const edit: EditNamed<string> = (name, atRow, col, values) => {
     const role = ROLES[name];
     if (role !== undefined) store.change({ [role]: withBlock(matrixOf(store.state, role), atRow, col, values) });
   };
-  const teller = new Teller({
-    keeper: () => store,
-    first: () => ({ name: "A", row: scene.state.asker, col: bestOf(scene.weights, scene.state.asker) }),
-    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, answer)),
-    light: (lights) => matrices.light(lights),
-    retype: ({ name, row: atRow, col }, value) => edit(name, atRow, col, [[value]]),
-  });
-  matrices.listen(teller, edit);
   const ask = (...card: readonly number[]): void => edit("Q", store.state.asker, 0, [card]);
-  const drawers = cabinet((key) => ask(...(rowsOf(scene.k)[key] ?? [])));
+  const drawers = cabinet((key) => ask(...(rowsOf(room.scene.k)[key] ?? [])));
   const chart = new HeedChart();
   chart.choose = (index) => ask(Number((GRID[index] ?? 0).toFixed(2)));
 
   const titles = EXAMPLES.map((value) => ({ value, text: CABINETS[value].title }));
   const example = choice("Cabinet", titles, (value) => store.change(asGiven(value), "new"));
   const scores = { dot: "dot product", cosine: "cosine", rbf: "distance (rbf)" };
-  const score = choice<ScoreName>("Alike by", scores, (value) => store.change({ score: value }));
-  const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
-  const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
   const grades = { least: 1.5, most: 4.5, step: 0.05 };
   const grade = slider("Ask for a GPA of", grades, (value) => ask(Number(value.toFixed(2))));
   const people = CABINETS.movies.queries.map((text, index) => ({ value: String(index), text }));
   const who = choice("Query of", people, (value) => store.change({ asker: Number(value) }));
-  const by = byChoice("vector", (value) => store.change({ by: value }));
   const again = button("Reset", () => {
     store.hold(undefined);
     store.change(asGiven(store.state.example), "new");
   });
 
   const said = h("p", { class: "answer" });
-  const agreement = agreementLine();
   const tasteLines = h("tbody");
   const tasteTable = h("table", { class: "plain-table tastes" }, heads("", "by dot product", "by cosine"), tasteLines);
   const data = () => {
-    const { state, example } = scene;
-    return { state, askers: example.queries, drawers: example.keys, ...rowsOfAll(viewsOf(scene, answer)) };
+    const { state, example } = room.scene;
+    return { state, askers: example.queries, drawers: example.keys, ...rowsOfAll(viewsOf(room.scene, room.answer)) };
   };
   const pictures = {
     cabinet: picture({
       name: "cabinet",
       title: "Every drawer opens a little",
       body: [drawers.element, said],
-      controls: [temperature.element, grade.element, who.element],
-      more: [score.element, bandwidth.element, again],
+      controls: [
+        boundSlider(store, "temperature", "Temperature T", TEMPERATURES, { said: temperatureName }),
+        grade.element,
+        who.element,
+      ],
+      more: [
+        boundChoice(store, "score", "Alike by", scores),
+        boundSlider(store, "bandwidth", "Bandwidth b", BANDWIDTHS, { isThere: ({ score }) => score === "rbf" }),
+        again,
+      ],
       data,
       aside: formula(
-        "o",
-        "=",
-        row("∑", sub("a", "j"), sub("v", "j")),
+        "o = ∑ a_j v_j",
         plain(",  "),
-        sub("a", "j"),
-        "=",
-        fraction(sup("e", row(sub("s", "j"), "/", "T")), row("∑", sup("e", row(sub("s", "l"), "/", "T")))),
+        "a_j =",
+        fraction(sup("e", "s_j / T"), row("∑", sup("e", "s_l / T"))),
       ),
     }),
     curve: picture({
@@ -100,9 +88,9 @@ function dictionaryRoom(first: DictionaryScene) {
       title: "A salary for every grade",
       body: [chart],
       data: () => ({
-        state: scene.state,
+        state: room.scene.state,
         grades: GRID,
-        estimates: Array.from((answer?.curve ?? scene.curve?.output)?.data ?? []),
+        estimates: Array.from((room.answer?.curve ?? room.scene.curve?.output)?.data ?? []),
       }),
     }),
     tastes: picture({
@@ -110,8 +98,8 @@ function dictionaryRoom(first: DictionaryScene) {
       title: "Dot product against cosine",
       body: [tableFrame("Best movie of each", tasteTable)],
       data: () => {
-        const { dot, cosine } = scene.rivals;
-        return { state: scene.state, dot: rowsOf(dot.weights), cosine: rowsOf(cosine.weights) };
+        const { dot, cosine } = room.scene.rivals;
+        return { state: room.scene.state, dot: rowsOf(dot.weights), cosine: rowsOf(cosine.weights) };
       },
     }),
     numbers: picture({
@@ -121,30 +109,16 @@ function dictionaryRoom(first: DictionaryScene) {
       data,
     }),
   };
-  furnish(find("#room", HTMLElement), {
-    above: [example.element],
-    menu: [by.element],
-    pictures: Object.values(pictures).map(({ element }) => element),
-    readout: teller.element,
-    agreement,
-    heedCode: () => heedCode(scene),
-    torchCode: () => torchCode(scene),
-  });
 
-  const show = (next: DictionaryScene, answered: DictionaryAnswer | undefined): void => {
-    [scene, answer] = [next, answered];
+  const show = (): void => {
+    const { scene, answer } = room;
     const { state } = scene;
     example.show(state.example);
-    score.show(state.score);
-    temperature.show(state.temperature, temperatureName(state.temperature));
-    bandwidth.show(state.bandwidth, exact(state.bandwidth, 2));
-    bandwidth.element.hidden = state.score !== "rbf";
     grade.element.hidden = state.example !== "salary";
     const asked = matrixOf(state, "q").data[0] ?? 0;
     grade.show(asked, exact(asked, 2));
     who.element.hidden = scene.example.queries.length === 1;
     who.show(String(state.asker));
-    by.show(state.by);
     drawers.show(drawersOf(scene, answer));
     said.replaceChildren(...answerParts(scene, answer));
     const curve = curveView(scene, answer);
@@ -156,11 +130,17 @@ function dictionaryRoom(first: DictionaryScene) {
     pictures.cabinet.say(cabinetText(scene));
     pictures.curve.say(curveText(scene));
     pictures.tastes.say(tasteText(scene));
-    pictures.numbers.say(isTurned() ? worded(NUMBERS_TEXT) : NUMBERS_TEXT);
-    agreement.textContent = agreed("Attention weights and answers", answer?.apart);
-    teller.tell();
+    pictures.numbers.say(matrices.isTurned ? worded(NUMBERS_TEXT) : NUMBERS_TEXT);
   };
-  return { show };
+  return {
+    above: [example],
+    menu: [byChoice(store, "vector")],
+    pictures: Object.values(pictures),
+    first: () => ({ name: "A", row: store.state.asker, col: bestOf(room.scene.weights, store.state.asker) }),
+    explain: (spot) => explain(room.scene, spot, room.answer),
+    edit,
+    show,
+  };
 }
 
 function tasteRows({ rivals: { dot, cosine }, example }: DictionaryScene): HTMLElement[] {
@@ -173,4 +153,11 @@ function tasteRows({ rivals: { dot, cosine }, example }: DictionaryScene): HTMLE
   });
 }
 
-runRoom({ store, sceneOf, callsOf, read: readAnswers, build: dictionaryRoom });
+tellingRoom({
+  store,
+  sceneOf,
+  kernel: { callsOf, read: readAnswers, said: (answer) => agreed("Attention weights and answers", answer?.apart) },
+  code: { heed: heedCode, torch: torchCode },
+  matrices: MATRICES,
+  build: dictionaryRoom,
+});

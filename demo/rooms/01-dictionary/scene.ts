@@ -91,10 +91,10 @@ export function callsOf(scene: DictionaryScene): readonly [Call, ...Call[]] {
 
 export function readAnswers(scene: DictionaryScene, answers: readonly Answer[]): DictionaryAnswer | undefined {
   const largest = Math.max(1, ...scene.v.data.map(Math.abs));
-  const like = ({ rows, cols }: Matrix, data: ArrayLike<number> = []): Matrix => unstack(rows, cols, data);
   const [found, curve] = lookupsOf(scene).map((own, index) => {
-    const { [index]: answer } = answers;
-    const [weights, output] = [like(own.weights, answer?.weights.data), like(own.output, answer?.output.data)];
+    const answer = answers[index];
+    const weights = unstack(own.weights.rows, own.weights.cols, answer?.weights.data ?? []);
+    const output = unstack(own.output.rows, own.output.cols, answer?.output.data ?? []);
     const apart = Math.max(widestGap(weights, own.weights), widestGap(output, own.output) / largest);
     return { weights, output, apart };
   });

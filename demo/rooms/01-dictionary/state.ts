@@ -1,6 +1,17 @@
 // What the reader can choose in this room.
 
-import { BY, codecOf, fitting, listed, matrixOrNone, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import {
+  BY,
+  codecFrom,
+  fitting,
+  initially,
+  listed,
+  matrixOrNone,
+  number,
+  oneOf,
+  type StateOf,
+  step,
+} from "../../src/model/fields.js";
 import type { Matrix } from "../../src/model/matrix.js";
 import { CABINETS, EXAMPLES, type ExampleName, type Role, SCORES } from "./examples.js";
 
@@ -9,18 +20,20 @@ const WARM = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50];
 export const TEMPERATURES: readonly number[] = [0, ...WARM, Number.POSITIVE_INFINITY];
 export const BANDWIDTHS: readonly number[] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2];
 
+const FIRST = "students";
+
 const FIELDS = {
-  example: oneOf("of", EXAMPLES),
-  score: oneOf("score", SCORES),
-  temperature: { key: "T", write: writeTemperature, read: readTemperature },
-  bandwidth: number("b", 0.02, 2, 2),
+  example: initially(FIRST, oneOf("of", EXAMPLES)),
+  score: initially(CABINETS[FIRST].score, oneOf("score", SCORES)),
+  temperature: initially(CABINETS[FIRST].temperature, { key: "T", write: writeTemperature, read: readTemperature }),
+  bandwidth: initially(CABINETS[FIRST].bandwidth, step("b", BANDWIDTHS)),
   /** Edited matrices; null: as given. */
-  q: matrixOrNone("q"),
-  k: matrixOrNone("k"),
-  v: matrixOrNone("v"),
+  q: initially(null, matrixOrNone("q")),
+  k: initially(null, matrixOrNone("k")),
+  v: initially(null, matrixOrNone("v")),
   /** The query in view. */
-  asker: number("who", 0, 9),
-  by: BY,
+  asker: initially(0, number("who", 0, 9)),
+  by: initially("rows", BY),
 };
 
 export type DictionaryState = StateOf<typeof FIELDS>;
@@ -31,10 +44,7 @@ export function asGiven(example: ExampleName): Omit<DictionaryState, "by"> {
   return { example, score, temperature, bandwidth, q: null, k: null, v: null, asker: 0 };
 }
 
-const FIRST = "students";
-const INITIAL: DictionaryState = { ...asGiven(FIRST), by: "rows" };
-
-export const DICTIONARY_STATE = codecOf<DictionaryState>(INITIAL, FIELDS, consistent, ({ example = FIRST }) => ({
+export const DICTIONARY_STATE = codecFrom<DictionaryState>(FIELDS, consistent, ({ example = FIRST }) => ({
   ...asGiven(example),
   example: FIRST,
 }));
@@ -45,7 +55,6 @@ function consistent(state: DictionaryState): DictionaryState {
   return {
     ...state,
     temperature: Number.isFinite(state.temperature) ? listed(TEMPERATURES, state.temperature) : state.temperature,
-    bandwidth: listed(BANDWIDTHS, state.bandwidth),
     q: edited("q"),
     k: edited("k"),
     v: edited("v"),

@@ -1,16 +1,13 @@
 // Room 2, score lab: one query and its keys on a plane that a score function colours; the numbers of all of them, costs and times.
 
-import type { Engine } from "../../src/engine/engine.js";
 import { bestOf, type Matrix, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Entry, Store } from "../../src/model/store.js";
-import { agreement, agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { runRoom } from "../../src/page/run-room.js";
+import { agreement, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { choice } from "../../src/ui/choice.js";
-import { button, find, h } from "../../src/ui/dom.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { button, h } from "../../src/ui/dom.js";
 import { drawer, picture } from "../../src/ui/picture.js";
-import { slider } from "../../src/ui/slider.js";
-import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
 import { costPicture } from "./cost-picture.js";
 import { explain } from "./explain.js";
@@ -20,37 +17,26 @@ import { Plane } from "./plane.js";
 import { callsOf, readAnswers, type ScoreAnswer, type ScoreScene, sceneOf } from "./scene.js";
 import { BANDWIDTHS, INITIAL, SCORE_STATE, TEMPERATURES, TYPED, troubleWith } from "./state.js";
 import { MATRICES, type MatrixName, PARAMETERS, viewsOf } from "./views.js";
-// After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/scores.css";
 
 /** Weights that differ by less are the same in single precision. */
 const SAME = 1e-6;
+const COUNTS = { least: 1, most: KEYS, step: 1 };
 const LIST = new Intl.ListFormat("en");
 
 type Values = readonly (readonly number[])[];
 
 const store = new Store(SCORE_STATE, ["kind"]);
 
-function scoreRoom(first: ScoreScene, engine: Engine) {
-  let scene = first;
-  let answer: ScoreAnswer | undefined;
-  const matrices = new NamedMatrices(MATRICES);
+function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): BuiltRoom<MatrixName> {
+  const { matrices, teller } = room;
   /** Of the score in view. */
-  const rowInView = (): number => KINDS.indexOf(scene.state.kind);
+  const rowInView = (): number => KINDS.indexOf(store.state.kind);
   const edit = (name: string, row: number, col: number, values: Values, entry?: Entry): void => {
     const known = TYPED.find((one) => one === name);
     if (known !== undefined) store.change({ [known]: withBlock(store.state[known], row, col, values) }, entry);
   };
-  const teller = new Teller({
-    keeper: () => store,
-    first: () => ({ name: "S", row: rowInView(), col: bestOf(scene.weights, rowInView()) }),
-    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, answer)),
-    // The row of the kind stays in the light.
-    light: (lights) => matrices.light([...["A", "S"].map((name) => ({ name, row: rowInView() })), ...lights]),
-    retype: ({ name, row, col }, value) => edit(name, row, col, [[value]]),
-  });
-  matrices.listen(teller, edit);
   const plane = new Plane((key, x, y) => {
     teller.point({ name: "A", row: rowInView(), col: Math.max(0, key) }, true);
     edit(key < 0 ? "q" : "K", Math.max(0, key), 0, [[x, y]], "run");
@@ -61,16 +47,12 @@ function scoreRoom(first: ScoreScene, engine: Engine) {
     store.change({ kind: chosen }, "new");
   });
   const gloss = h("p", { class: "small-label" });
-  const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
-  const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
-  const keep = slider("Best k kept", { least: 1, most: KEYS, step: 1 }, (value) => store.change({ keep: value }));
   const reset = button("Reset", () => {
     store.hold(undefined);
     store.change({ ...INITIAL, kind: store.state.kind }, "new");
   });
   const formula = formulaField((value) => store.change({ formula: value }, "run"));
-  const costs = costPicture(engine, scene);
-  const agreed = agreementLine();
+  const costs = costPicture(room.engine, room.scene);
   const lines = [
     ["q", "K"],
     ["W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"],
@@ -80,35 +62,28 @@ function scoreRoom(first: ScoreScene, engine: Engine) {
     name: "lab",
     title: "Where would a new key get attention?",
     body: [plane.board.element],
-    controls: [h("div", {}, kind.element, gloss), bandwidth.element, keep.element, formula.element],
-    more: [temperature.element, reset],
+    controls: [
+      h("div", {}, kind.element, gloss),
+      boundSlider(store, "bandwidth", "Bandwidth b", BANDWIDTHS, { isThere: ({ kind }) => kind === "rbf" }),
+      boundSlider(store, "keep", "Best k kept", COUNTS, { isThere: ({ kind }) => kind === "top-k" }),
+      formula.element,
+    ],
+    more: [boundSlider(store, "temperature", "Temperature T", TEMPERATURES), reset],
     numbers: drawer("Numbers", ...lines.map((names) => matrices.line(...names))),
     data: () => {
-      const { kind, temperature, bandwidth, keep, formula } = scene.state;
-      const numbers = rowsOfAll(viewsOf(scene, answer));
+      const { kind, temperature, bandwidth, keep, formula } = room.scene.state;
+      const numbers = rowsOfAll(viewsOf(room.scene, room.answer));
       return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...numbers };
     },
   });
-  plane.show(scene, undefined);
-  furnish(find("#room", HTMLElement), {
-    pictures: [lab.element, costs.element],
-    readout: teller.element,
-    agreement: agreed,
-    heedCode: () => heedCode(scene),
-    torchCode: () => torchCode(scene),
-  });
+  plane.show(room.scene, undefined);
 
-  const show = (next: ScoreScene, answered: ScoreAnswer | undefined): void => {
-    [scene, answer] = [next, answered];
+  const show = (): void => {
+    const { scene, answer } = room;
     const { state } = scene;
     const { name, about } = ABOUT[state.kind];
     kind.show(state.kind);
     gloss.textContent = `${name}: ${ABOUT[state.kind].gloss}`;
-    temperature.show(state.temperature, String(state.temperature));
-    bandwidth.show(state.bandwidth, String(state.bandwidth));
-    bandwidth.element.hidden = state.kind !== "rbf";
-    keep.show(state.keep, String(state.keep));
-    keep.element.hidden = state.kind !== "top-k";
     formula.element.hidden = state.kind !== "own";
     formula.show(scene);
     plane.show(scene, answer);
@@ -117,10 +92,16 @@ function scoreRoom(first: ScoreScene, engine: Engine) {
     matrices.show((one) => (shown.has(one) ? { name: one, ...views[one] } : undefined));
     lab.say(`${about}${likenessText(scene, answer)}`);
     costs.show(scene);
-    agreed.textContent = agreementOf(scene, answer);
-    teller.tell();
   };
-  return { show };
+  return {
+    pictures: [lab, costs],
+    first: () => ({ name: "S", row: rowInView(), col: bestOf(room.scene.weights, rowInView()) }),
+    explain: (spot) => explain(room.scene, spot, room.answer),
+    // The row of the kind stays in the light.
+    light: (lights) => matrices.light([...["A", "S"].map((name) => ({ name, row: rowInView() })), ...lights]),
+    edit,
+    show,
+  };
 }
 
 /** Where one's own score is typed; says in words what cannot be read, while the last that could stays on the page. */
@@ -177,10 +158,17 @@ function givenBy(weights: Matrix, row: number): string {
   return best.length === all.length ? "every key the same" : `${LIST.format(best)} the most`;
 }
 
-function agreementOf({ strange }: ScoreScene, answer: ScoreAnswer | undefined): string {
+function agreementOf(answer: ScoreAnswer | undefined, { strange }: ScoreScene): string {
   if (answer === undefined) return OWN_ARITHMETIC;
   const but = strange === "" ? "" : ", except for your own, whose scores are not all finite";
   return `All weights come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}${but}.`;
 }
 
-runRoom({ store, sceneOf, callsOf, read: readAnswers, build: scoreRoom });
+tellingRoom({
+  store,
+  sceneOf,
+  kernel: { callsOf, read: readAnswers, said: agreementOf },
+  code: { heed: heedCode, torch: torchCode },
+  matrices: MATRICES,
+  build: scoreRoom,
+});

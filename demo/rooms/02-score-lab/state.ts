@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { codecFrom, fitting, initially, listed, matrix, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import { codecFrom, initially, like, number, oneOf, type StateOf, step } from "../../src/model/fields.js";
 import { singleRows } from "../../src/model/matrix.js";
 import { readFormula } from "./formula.js";
 import { KEYS, KINDS } from "./kinds.js";
@@ -14,23 +14,23 @@ export const BANDWIDTHS: readonly number[] = [0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3];
 
 const FIELDS = {
   kind: initially("scaled-dot", oneOf("score", KINDS)),
-  bandwidth: initially(1, number("width", 0.2, 3, 1)),
+  bandwidth: initially(1, step("width", BANDWIDTHS)),
   keep: initially(2, number("keep", 1, KEYS)),
-  temperature: initially(1, number("T", 0.1, 10, 1)),
+  temperature: initially(1, step("T", TEMPERATURES)),
   formula: initially<string>("score - 0.5 * abs(q - k)", { key: "f", write: String, read: readable }),
-  q: initially(singleRows([1, 0.5]), matrix("q")),
-  K: initially(singleRows([1, 0.5], [3, 1.5], [0.5, 2], [-1.5, 0.5], [2, -1.5]), matrix("k")),
-  W: initially(singleRows([1, 0.5], [-1, 1]), matrix("w")),
-  Wq: initially(singleRows([1, 0], [0, 1], [1, -1]), matrix("wq")),
-  Wk: initially(singleRows([1, 0.5], [0, 1], [-1, 0]), matrix("wk")),
-  b: initially(singleRows([0, 0, 0.5]), matrix("b")),
-  v: initially(singleRows([1, 1, 1]), matrix("v")),
-  g: initially(singleRows([0, 0, 1, -1]), matrix("g")),
+  q: like("q", singleRows([1, 0.5])),
+  K: like("k", singleRows([1, 0.5], [3, 1.5], [0.5, 2], [-1.5, 0.5], [2, -1.5])),
+  W: like("w", singleRows([1, 0.5], [-1, 1])),
+  Wq: like("wq", singleRows([1, 0], [0, 1], [1, -1])),
+  Wk: like("wk", singleRows([1, 0.5], [0, 1], [-1, 0])),
+  b: like("b", singleRows([0, 0, 0.5])),
+  v: like("v", singleRows([1, 1, 1])),
+  g: like("g", singleRows([0, 0, 1, -1])),
 };
 
 export type ScoreState = StateOf<typeof FIELDS>;
 
-export const SCORE_STATE = codecFrom<ScoreState>(FIELDS, consistent);
+export const SCORE_STATE = codecFrom<ScoreState>(FIELDS);
 export const INITIAL = SCORE_STATE.initial;
 
 /** Only what can be read. */
@@ -46,13 +46,4 @@ export function troubleWith(formula: string): string {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function consistent(state: ScoreState): ScoreState {
-  return {
-    ...state,
-    ...Object.fromEntries(TYPED.map((name) => [name, fitting(state[name], INITIAL[name]) ?? INITIAL[name]])),
-    bandwidth: listed(BANDWIDTHS, state.bandwidth),
-    temperature: listed(TEMPERATURES, state.temperature),
-  };
 }

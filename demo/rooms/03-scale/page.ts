@@ -2,21 +2,17 @@
 
 import { rowsOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import { runRoom } from "../../src/page/run-room.js";
-import { choice } from "../../src/ui/choice.js";
-import { button, find, h } from "../../src/ui/dom.js";
+import { agreed } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { boundChoice, boundSlider } from "../../src/ui/bound.js";
+import { button, h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
-import { formula, fraction, plain, root as rootSign, row, sub, sup } from "../../src/ui/math.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { formula, fraction, plain, root, row, sup } from "../../src/ui/math.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { drawer, picture } from "../../src/ui/picture.js";
-import { atOnce } from "../../src/ui/pieces.js";
-import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
-import { Teller } from "../../src/ui/teller.js";
 import { heedCode, torchCode } from "./code.js";
-import { explain, ROWS } from "./explain.js";
+import { explain, ROWS, type RowName } from "./explain.js";
 import { callOf, prepare, readAnswers, type ScaleAnswer, type ScaleScene, sceneOf, soften } from "./scene.js";
 import { LEAST_KEYS, MOST_KEYS, SCALE_STATE, TEMPERATURES, WIDTHS } from "./state.js";
 import { ballView, entropyView, histogramView, MIDDLE_BIN, slopeView, spreadView, viewsOf } from "./views.js";
@@ -25,141 +21,109 @@ const CURVES = [spreadView, entropyView, slopeView];
 
 const store = new Store(SCALE_STATE);
 
-function scaleRoom(first: ScaleScene) {
-  let scene = first;
-  let answer: ScaleAnswer | undefined;
-  let isNew = true;
+const QUOTIENT = fraction(sup("e", "z_j"), row("∑", sup("e", "z_l")));
+const SOFTMAX = formula("z_j =", fraction("q · k_j", row(root("d"), "T")), plain(",  "), "a_j =", QUOTIENT);
+const JACOBIAN = formula("J_ij =", fraction("∂ a_i", "∂ z_j"), "= a_i", row("( δ_ij − a_j )"));
+
+const COUNTS = { least: LEAST_KEYS, most: MOST_KEYS, step: 1 };
+const LIKENESS = { least: 0, most: 0.9, step: 0.1 };
+
+function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRoom<RowName> {
+  const { matrices } = room;
+  /** The scene that the curves show. */
+  let shown: ScaleScene | undefined;
   let bin = MIDDLE_BIN;
-  const width = slider("Width d", WIDTHS, (value) => store.change({ width: value }));
-  const scaling = choice("Divide scores by √d", { none: "no", root: "yes" }, (value) =>
-    store.change({ scaling: value }, "new"),
-  );
-  const temperature = slider("Temperature T", TEMPERATURES, (value) => store.change({ temperature: value }));
-  const count = { least: LEAST_KEYS, most: MOST_KEYS, step: 1 };
-  const keys = slider("Keys n", count, (value) => store.change({ keys: value }));
-  const part = { least: 0, most: 0.9, step: 0.1 };
-  const likeness = slider("Key 1 resembles q", part, (value) => store.change({ likeness: value }));
   const again = button("Draw again", () => store.change({ seed: store.state.seed + 1 }));
-  const matrices = new NamedMatrices(ROWS);
-  const teller = new Teller({
-    keeper: () => store,
-    first: () => ({ name: "A", row: 0, col: scene.soft.weights.indexOf(Math.max(...scene.soft.weights)) }),
-    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, answer?.weights)),
-    light: (lights) => matrices.light(lights),
-  });
-  matrices.listen(teller);
-  const axis = choice("Curves over", { d: "width", T: "temperature" }, (value) => store.change({ axis: value }));
   const figures = h("dl", { class: "figures" });
-  const agreement = agreementLine();
   const [histogram, ball] = [new HeedChart(), new HeedChart()];
   histogram.choose = (chosen) => {
     bin = chosen;
-    histogram.show(histogramView(scene, bin));
+    histogram.show(histogramView(room.scene, bin));
   };
-  ball.choose = (push) => ball.show(ballView(scene, push));
+  ball.choose = (push) => ball.show(ballView(room.scene, push));
   const charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));
   // A place on a curve is a state.
   for (const { chart } of charts) {
     chart.choose = (index) => {
-      if (scene.state.axis === "d") store.change({ width: WIDTHS[index] ?? 1 });
+      if (store.state.axis === "d") store.change({ width: WIDTHS[index] ?? 1 });
       else store.change({ temperature: TEMPERATURES[index] ?? 1 });
     };
   }
 
   const rows = h("div", { class: "stacked-rows" }, ...matrices.of("S", "Z", "A"));
+  const axis = boundChoice(store, "axis", "Curves over", { d: "width", T: "temperature" });
   const one = picture({
     name: "row",
     title: "How one query spreads its attention",
     body: [h("div", { class: "spread-and-row" }, histogram, rows), figures],
-    controls: [width.element, scaling.element],
-    more: [temperature.element, keys.element, likeness.element, again],
+    controls: [
+      boundSlider(store, "width", "Width d", WIDTHS),
+      boundChoice(store, "scaling", "Divide scores by √d", { none: "no", root: "yes" }, { entry: "new" }),
+    ],
+    more: [
+      boundSlider(store, "temperature", "Temperature T", TEMPERATURES),
+      boundSlider(store, "keys", "Keys n", COUNTS),
+      boundSlider(store, "likeness", "Key 1 resembles q", LIKENESS, { said: (value) => exact(value, 1) }),
+      again,
+    ],
     data: () => {
-      const { state, q, k, raw, scaled, soft } = scene;
+      const { state, q, k, raw, scaled, soft } = room.scene;
       return { state, q: rowsOf(q), k: rowsOf(k), scores: raw, scaled, weights: soft.weights, entropy: soft.entropy };
     },
-    aside: softmaxFormula(),
+    aside: SOFTMAX,
   });
   const slopes = picture({
     name: "slopes",
     title: "How far the weights can still be moved",
     body: [ball],
     numbers: drawer("Numbers", ...matrices.of("J")),
-    data: () => ({ state: scene.state, jacobian: rowsOf(viewsOf(scene).J.matrix) }),
-    aside: jacobianFormula(),
+    data: () => ({ state: room.scene.state, jacobian: rowsOf(viewsOf(room.scene).J.matrix) }),
+    aside: JACOBIAN,
   });
   const curves = picture({
     name: "curves",
     title: "64 queries, at every width or temperature",
-    body: [axis.element, h("div", { class: "charts" }, ...charts.map(({ chart }) => chart))],
+    body: [axis, h("div", { class: "charts" }, ...charts.map(({ chart }) => chart))],
     data: () => {
-      const { state, xs, curves } = scene;
+      const { state, xs, curves } = room.scene;
       return { state, [state.axis]: xs, divided: curves.root, notDivided: curves.none };
     },
   });
-  furnish(find("#room", HTMLElement), {
-    pictures: [one, slopes, curves].map(({ element }) => element),
-    readout: teller.element,
-    agreement,
-    heedCode: () => heedCode(scene),
-    torchCode: () => torchCode(scene),
-  });
 
-  function* showing(next: ScaleScene, answered: ScaleAnswer | undefined): Generator<undefined> {
-    isNew ||= next !== scene;
-    [scene, answer] = [next, answered];
-    const { state } = scene;
-    width.show(state.width, String(state.width));
-    scaling.show(state.scaling);
-    temperature.show(state.temperature, String(state.temperature));
-    keys.show(state.keys, String(state.keys));
-    likeness.show(state.likeness, exact(state.likeness, 1));
-    again.title = `Draw ${state.seed} of 9999`;
-    axis.show(state.axis);
+  const show = (): void => {
+    const { scene, answer } = room;
+    again.title = `Draw ${scene.state.seed} of 9999`;
     matrices.showAll(viewsOf(scene, answer?.weights));
-    yield;
-    // No answer of the kernel changes the curves.
-    if (isNew) {
-      histogram.show(histogramView(scene, bin));
-      yield;
-      ball.show(ballView(scene));
-      yield;
-      for (const { view, chart } of charts) {
-        chart.show(view(scene));
-        yield;
-      }
-    }
-    isNew = false;
     figures.replaceChildren(...figuresOf(scene));
     one.say(rowText(scene));
     slopes.say(slopeText(scene));
     curves.say(curveText(scene));
-    agreement.textContent = agreed("The weights of all 64 queries", answer?.difference);
-    teller.tell();
+  };
+  function* showRest(): Generator<undefined> {
+    const { scene } = room;
+    // No answer of the kernel changes the curves.
+    if (scene === shown) return;
+    yield;
+    histogram.show(histogramView(scene, bin));
+    yield;
+    ball.show(ballView(scene));
+    for (const { view, chart } of charts) {
+      yield;
+      chart.show(view(scene));
+    }
+    shown = scene;
   }
-  const show = (...now: Parameters<typeof showing>): void => atOnce(showing(...now));
-  return { showing, show };
+  return {
+    pictures: [one, slopes, curves],
+    first: () => {
+      const { weights } = room.scene.soft;
+      return { name: "A", row: 0, col: weights.indexOf(Math.max(...weights)) };
+    },
+    explain: (spot) => explain(room.scene, spot, room.answer?.weights),
+    show,
+    showRest,
+  };
 }
-
-const softmaxFormula = (): Element =>
-  formula(
-    sub("z", "j"),
-    "=",
-    fraction(row("q", "·", sub("k", "j")), row(rootSign("d"), "T")),
-    plain(",  "),
-    sub("a", "j"),
-    "=",
-    fraction(sup("e", sub("z", "j")), row("∑", sup("e", sub("z", "l")))),
-  );
-
-const jacobianFormula = (): Element =>
-  formula(
-    sub("J", row("i", "j")),
-    "=",
-    fraction(row("∂", sub("a", "i")), row("∂", sub("z", "j"))),
-    "=",
-    sub("a", "i"),
-    row("(", sub("δ", row("i", "j")), "−", sub("a", "j"), ")"),
-  );
 
 function figuresOf({ soft, state }: ScaleScene): HTMLElement[] {
   const full = Math.log(state.keys);
@@ -206,13 +170,18 @@ function calibrationText({ given }: ScaleScene): string {
   return `Key 1 resembles the query. It has the largest weight for ${right} of ${all.length} queries, ${percent(right / all.length)}; the largest weight is ${percent(sure)} on average. A model is calibrated where both agree: temperature moves the second and leaves the first.`;
 }
 
-runRoom({
+tellingRoom({
   store,
   prepare,
   sceneOf,
-  callsOf: (scene) => [callOf(scene)],
-  read: readAnswers,
-  // Over what the curves run does not change the numbers.
-  computedFrom: ["width", "keys", "scaling", "temperature", "likeness", "seed"],
+  kernel: {
+    callsOf: (scene) => [callOf(scene)],
+    read: readAnswers,
+    said: (answer) => agreed("The weights of all 64 queries", answer?.difference),
+    // Over what the curves run does not change the numbers.
+    computedFrom: ["width", "keys", "scaling", "temperature", "likeness", "seed"],
+  },
+  code: { heed: heedCode, torch: torchCode },
+  matrices: ROWS,
   build: scaleRoom,
 });

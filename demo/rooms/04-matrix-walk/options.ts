@@ -40,7 +40,6 @@ export function options(store: WalkStore) {
     store.change({ asking: count >= labelsOf(store.state).length ? 0 : count }),
   );
   const hide = chips("Hide words from everybody (padding)", (hidden) => store.change({ hidden }));
-  const by = byChoice("word", (value) => store.change({ columns: value === "columns" }));
   const hiding = h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), hide.element);
   const all = [order, width, heads, scale, ownScale, causal, asking].map(({ element }) => element);
 
@@ -57,7 +56,6 @@ export function options(store: WalkStore) {
     scale.show(isOwn ? "own" : state.scale === "root" ? "root" : "one");
     ownScale.show(walk.scale, `× ${exact(walk.scale, 3)}`);
     ownScale.enable(isOwn);
-    by.show(state.columns ? "columns" : "rows");
     causal.show(state.causal === "upper-left" && !differ ? "lower-right" : state.causal);
     causal.label("lower-right", differ ? "lower right" : "on");
     causal.element.classList.toggle("aligned", !differ);
@@ -66,5 +64,5 @@ export function options(store: WalkStore) {
     asking.show(askers.length, differ ? some : "every word");
     hide.show(labels, state.hidden);
   };
-  return { more: [...all, hiding], menu: [by.element], show };
+  return { more: [...all, hiding], menu: [byChoice(store, "word")], show };
 }

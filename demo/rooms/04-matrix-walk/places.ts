@@ -154,7 +154,7 @@ export function tellingSpot({ walk, head, state }: Scene, { step, role = "q" }: 
 }
 
 /** Of attention without parameters. */
-function ownSentence({ heads, labels }: Walk, { edited: { q, k }, head }: State): string {
+function ownSentence({ heads, labels }: Walk, { wq: q, wk: k, head }: State): string {
   const weights = heads[head]?.weights;
   const isPlain = [q, k].every((one) => one !== null && widestGap(one, identity(one.cols)) === 0);
   if (weights === undefined || !isPlain) return "";

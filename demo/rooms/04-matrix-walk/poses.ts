@@ -49,7 +49,7 @@ export type Layout = ReturnType<typeof layoutOf>;
 /** `across`: the board, along a row of words. `label`: how long the longest word is. */
 export function layoutOf(scene: Scene, across: number, label: number) {
   const sizes = sizesOf(scene);
-  const isTurned = scene.state.columns;
+  const isTurned = scene.state.by === "columns";
   const [wide, tall] = isTurned ? [TALLEST, across] : [across, TALLEST];
   /** By place: those at which a matrix stands follow each other. */
   const known = new Map<OnBoard, Map<number, Pose>>(ON_BOARD.map((name) => [name, new Map()]));

@@ -57,7 +57,7 @@ class Picture {
     this.#scene = scene;
     this.#at = at;
     this.#layout = layoutOf(scene, width, Math.min(92, 14 + 6.6 * longest));
-    this.#isTurned = scene.state.columns;
+    this.#isTurned = scene.state.by === "columns";
     this.#first = labels.length - askers.length;
     this.#filling = fillingOf(scene, at);
     this.#still = still;

@@ -61,7 +61,6 @@ export function controls(store: MaskStore, chosen: () => void) {
     const made = choice<string>(legend, offered, (value) => store.change({ [name]: value }));
     return { element: made.element, show: () => made.show(store.state[name]) };
   });
-  const by = byChoice("query", (value) => store.change({ by: value }));
   const sizes = SIZES.map(([name, { label, least = 0, most = MOST, said = String }]) => {
     const isReach = said === reach;
     const made = slider(label, { least, most, step: 1 }, (value) => {
@@ -100,11 +99,10 @@ export function controls(store: MaskStore, chosen: () => void) {
       ...[...choices, ...sizes].map(({ element }) => element),
       h("div", { class: "controls-hide" }, documents, cuts.element, noCuts, unpaint),
     ],
-    menu: [by.element],
+    menu: [byChoice(store, "query")],
     show: () => {
       const { state } = store;
       for (const one of [...choices, ...sizes]) one.show();
-      by.show(state.by);
       unpaint.hidden = state.painted.length === 0;
       const { cuts: begun, keys, queries } = state;
       noCuts.hidden = queries === keys;

@@ -1,11 +1,11 @@
 // The costs of the present mask as a picture: tiles, multiply-adds and memory, and a race on this device.
 
 import type { Engine } from "../../src/engine/engine.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { bytes, percent, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { slider } from "../../src/ui/slider.js";
 import { fact, heads, line } from "../../src/ui/table.js";
 import { billions, gridCost, HEADS, type Laps, RACE_HEADS, race, scaledCost, WIDTH } from "./cost.js";
 import type { MaskScene } from "./scene.js";
@@ -17,8 +17,11 @@ const MOST_RACED = 4096;
 export function costPicture(store: MaskStore, engine: Engine) {
   let counted: object = {};
   let timed: { readonly tokens: number; readonly laps: Laps } = { tokens: 0, laps: new Map() };
-  const tileSide = slider("Tiles of", { least: 1, most: 8, step: 1 }, (tile) => store.change({ tile }));
-  const length = slider("Tokens N", TOKENS, (tokens) => store.change({ tokens }));
+  const sides = { least: 1, most: 8, step: 1 };
+  const sizes = [
+    boundSlider(store, "tile", "Tiles of", sides, { said: (tile) => `${tile} × ${tile}` }),
+    boundSlider(store, "tokens", "Tokens N", TOKENS, { said: whole }),
+  ];
   const costs = h("div", { class: "cost" });
   const lapsShown = h("div", { class: "laps" });
   const work = new LongWork({
@@ -42,7 +45,7 @@ export function costPicture(store: MaskStore, engine: Engine) {
   const { element, say: tell } = picture({
     name: "cost",
     title: "What the mask saves",
-    body: [h("div", { class: "controls-options" }, tileSide.element, length.element), costs, work.line(), lapsShown],
+    body: [h("div", { class: "controls-options" }, ...sizes), costs, work.line(), lapsShown],
     data: () => ({
       state: store.state,
       ...counted,
@@ -50,9 +53,7 @@ export function costPicture(store: MaskStore, engine: Engine) {
     }),
   });
   const show = (scene: MaskScene): void => {
-    const { tile, tokens } = scene.state;
-    tileSide.show(tile, `${tile} × ${tile}`);
-    length.show(tokens, whole(tokens));
+    const { tokens } = scene.state;
     const grid = gridCost(scene);
     const scaled = scaledCost(grid, tokens);
     counted = { grid, scaled };

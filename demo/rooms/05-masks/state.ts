@@ -1,6 +1,16 @@
 // What the reader can choose in this room, and what makes sense together.
 
-import { BY, codecFrom, initially, initialOf, number, oneOf, type StateOf, wholes } from "../../src/model/fields.js";
+import {
+  BY,
+  codecFrom,
+  initially,
+  initialOf,
+  number,
+  oneOf,
+  type StateOf,
+  step,
+  wholes,
+} from "../../src/model/fields.js";
 import type { Store } from "../../src/model/store.js";
 
 export const MOST = 16;
@@ -38,7 +48,7 @@ const FIELDS = {
   /** Side of the tiles that a kernel would work in. */
   tile: initially(4, number("tile", 1, 8)),
   /** For the costs. */
-  tokens: initially(4096, number("N", 256, 131072)),
+  tokens: initially(4096, step("N", TOKENS)),
   by: initially("rows", BY),
 };
 
@@ -56,6 +66,5 @@ function consistent(state: MaskState): MaskState {
     cuts: queries === keys ? cuts.filter((cut) => cut > 0 && cut < keys) : [],
     padding: Math.min(state.padding, queries, keys),
     painted: painted.filter((pair) => pair < queries * keys),
-    tokens: TOKENS.filter((tokens) => tokens <= state.tokens).at(-1) ?? 256,
   };
 }

@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { BY, codecFrom, initially, matrix, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import { BY, codecFrom, initially, like, number, oneOf, type StateOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { Store } from "../../src/model/store.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
@@ -25,7 +25,7 @@ const FIELDS = {
   heads: initially("1", oneOf("h", HEADS)),
   step: initially("project", oneOf("step", STEPS)),
   by: initially("rows", BY),
-  mix: initially(GIVEN_MIX, matrix("wo")),
+  mix: like("wo", GIVEN_MIX),
   // Of the model whose parameters are counted.
   queryHeads: initially(GPT3.queryHeads, number("H", 1, 128)),
   kvHeads: initially(GPT3.kvHeads, number("G", 1, 128)),
@@ -38,7 +38,6 @@ export type HeadsStore = Store<HeadsState>;
 
 export const HEADS_STATE = codecFrom<HeadsState>(FIELDS, (state) => ({
   ...state,
-  mix: state.mix.rows === WIDTH && state.mix.cols === WIDTH ? state.mix : GIVEN_MIX,
   kvHeads:
     divisors(state.queryHeads)
       .filter((count) => count <= state.kvHeads)

@@ -1,19 +1,16 @@
 // Room 7, order: words that can be moved, the positions that they are given, and what notices.
 
-import { rowsOf, withBlock } from "../../src/model/matrix.js";
+import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { Store } from "../../src/model/store.js";
-import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import { runRoom } from "../../src/page/run-room.js";
+import { agreed } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
 import { Board } from "../../src/ui/board.js";
-import { button, find, h } from "../../src/ui/dom.js";
+import { button, h } from "../../src/ui/dom.js";
 import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { worded } from "../../src/ui/orientation.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
-import { atOnce } from "../../src/ui/pieces.js";
 import { heads, tableFrame } from "../../src/ui/table.js";
-import { Teller } from "../../src/ui/teller.js";
 import { callsOf, heedCode, type OrderAnswer, readAnswers, torchCode } from "./calls.js";
 import { controls } from "./controls.js";
 import { explain } from "./explain.js";
@@ -24,159 +21,120 @@ import { ORDER_STATE, placesOf } from "./state.js";
 import { orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
 import { changesOf, TRIALS, trialRows } from "./trials.js";
 import { LINES, MATRICES, type MatrixName, POSITION_MATRICES, viewOf } from "./views.js";
-// After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/order.css";
 
 const store = new Store(ORDER_STATE);
-const isTurned = (): boolean => store.state.by === "columns";
 
-class OrderRoom {
-  #scene: OrderScene;
-  #answer: OrderAnswer | undefined;
-  readonly #controls = controls(store);
-  readonly #order = new HeedOrder();
-  readonly #sliding = new Board({ steps: SLIDE_STEPS, picked: (name) => this.#pick(name) });
+function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): BuiltRoom<MatrixName> {
+  const { matrices, teller } = room;
+  const { show: showControls, menu, ...below } = controls(store);
+  const order = new HeedOrder();
+  order.handlers = {
+    move: (places) => store.change({ order: places }, "run"),
+    choose: (word) => store.change({ asker: word }),
+    pick,
+  };
+  const sliding = new Board({ steps: SLIDE_STEPS, picked: pick });
   /** Below the words, which it must not move. */
-  readonly #verdict = h("p", { class: "picture-text verdict" });
-  readonly #swap = button("", this.#puts(endsSwapped));
-  readonly #matrices = new NamedMatrices(MATRICES, isTurned);
-  readonly #teller = new Teller({
-    keeper: () => store,
-    first: () => ({ name: "O", row: Math.max(0, this.#scene.places.indexOf(this.#scene.state.asker)), col: 1 }),
-    explain: (cell) => this.#matrices.told(cell, (spot) => explain(this.#scene, spot, this.#answer)),
-    light: (lights) => this.#matrices.light(lights),
-    retype: ({ name, row, col }, value) => this.#edit(name, row, col, [[value]]),
+  const verdict = h("p", { class: "picture-text verdict" });
+  const swap = button("", puts(endsSwapped));
+  const moves = Object.entries({
+    "←": ["Move the word in the light to the left", () => order.shift(store.state.asker, -1)],
+    "→": ["Move the word in the light to the right", () => order.shift(store.state.asker, 1)],
+    Shuffle: ["Shuffle the words", puts(shuffled)],
+    "As written": ["Put the words as written", () => store.change({ order: [], shift: 0 }, "new")],
+  } as const).map(([text, [label, press]]) => {
+    const made = button(text, press);
+    made.setAttribute("aria-label", label);
+    return made;
   });
-  readonly #trials = h("tbody");
-  readonly #colours = h("p", { class: "small-label" });
-  readonly #vectors = h("p", { class: "picture-text" });
-  readonly #added = drawer("Numbers", this.#matrices.line("P", "angle", "Q", "K", "b", "B"));
-  readonly #agreement = agreementLine();
-  readonly #words = picture({
+  const trials = h("tbody");
+  const trialsTable = h("table", { class: "plain-table trials" }, heads("positions", ...TRIALS), trials);
+  const colours = h("p", { class: "small-label" });
+  const vectors = h("p", { class: "picture-text" });
+  const added = drawer("Numbers", matrices.line("P", "angle", "Q", "K", "b", "B"));
+  const lines = LINES.map((names) => matrices.line(...names));
+  const words = picture({
     name: "words",
     title: "The same words in any order",
     body: [
-      this.#order,
+      order,
       legend({ share: "attention weights", value: "output above 0", below: "below 0", line: "as written" }),
-      this.#moves(),
-      this.#verdict,
+      h("div", { class: "menu-line" }, swap, ...moves),
+      verdict,
     ],
-    ...this.#controls,
-    numbers: drawer(
-      "Numbers",
-      ...LINES.slice(0, 2).map((names) => this.#matrices.line(...names)),
-      this.#vectors,
-      ...LINES.slice(2).map((names) => this.#matrices.line(...names)),
-    ),
-    data: () => this.#numbers(LINES.flat()),
+    ...below,
+    numbers: drawer("Numbers", ...lines.slice(0, 2), vectors, ...lines.slice(2)),
+    data: () => numbersOf(LINES.flat()),
   });
-  readonly #positions = picture({
+  words.say(
+    "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output. In an output, “glue” marks small words that join others, and “hash” is made from the letters.",
+  );
+  const positions = picture({
     name: "positions",
     title: "What positions add",
-    body: [this.#sliding.element, this.#colours],
-    numbers: this.#added,
-    data: () => this.#numbers(POSITION_MATRICES[this.#scene.state.kind]),
+    body: [sliding.element, colours],
+    numbers: added,
+    data: () => numbersOf(POSITION_MATRICES[store.state.kind]),
   });
-  readonly #tried = picture({
+  const tried = picture({
     name: "trials",
     title: "Which encodings notice?",
-    body: [
-      tableFrame(
-        "Which encodings notice",
-        h("table", { class: "plain-table trials" }, heads("positions", ...TRIALS), this.#trials),
-      ),
-    ],
-    data: () => Object.fromEntries(changesOf(this.#scene)),
+    body: [tableFrame("Which encodings notice", trialsTable)],
+    data: () => Object.fromEntries(changesOf(room.scene)),
   });
+  tried.say(TABLE_TEXT);
 
-  constructor(scene: OrderScene) {
-    this.#scene = scene;
-    this.#order.handlers = {
-      move: (places) => store.change({ order: places }, "run"),
-      choose: (word) => store.change({ asker: word }),
-      pick: (name) => this.#pick(name),
-    };
-    this.#matrices.listen(this.#teller, (...edit) => this.#edit(...edit));
-    furnish(find("#room", HTMLElement), {
-      menu: this.#controls.menu,
-      pictures: [this.#words, this.#positions, this.#tried].map(({ element }) => element),
-      readout: this.#teller.element,
-      agreement: this.#agreement,
-      heedCode: () => heedCode(this.#scene),
-      torchCode: () => torchCode(this.#scene),
-    });
-    this.#words.say(
-      "Drag a word, or press Shift and an arrow key. Press a word to see its attention weights and its output. In an output, “glue” marks small words that join others, and “hash” is made from the letters.",
-    );
-    this.#tried.say(TABLE_TEXT);
-  }
-
-  #puts(reordered: (now: readonly number[]) => readonly number[]) {
+  function puts(reordered: (now: readonly number[]) => readonly number[]) {
     return () => store.change({ order: reordered(placesOf(store.state)) }, "new");
   }
 
-  #moves(): HTMLElement {
-    const shift = (by: number) => () => this.#order.shift(store.state.asker, by);
-    const moves: readonly (readonly [string, string, () => void])[] = [
-      ["←", "Move the word in the light to the left", shift(-1)],
-      ["→", "Move the word in the light to the right", shift(1)],
-      ["Shuffle", "Shuffle the words", this.#puts(shuffled)],
-      ["As written", "Put the words as written", () => store.change({ order: [], shift: 0 }, "new")],
-    ];
-    const buttons = moves.map(([text, label, press]) => {
-      const made = button(text, press);
-      made.setAttribute("aria-label", label);
-      return made;
-    });
-    return h("div", { class: "menu-line" }, this.#swap, ...buttons);
-  }
-
-  show(scene: OrderScene, answer: OrderAnswer | undefined): void {
-    atOnce(this.showing(scene, answer));
-  }
-
-  *showing(scene: OrderScene, answer: OrderAnswer | undefined): Generator<undefined> {
-    this.#scene = scene;
-    this.#answer = answer;
-    const { state, words, places, labels } = scene;
-    this.#controls.show();
-    this.#order.show({ words, places, asker: state.asker, draw: (way) => morph(scene, way) });
-    this.#positions.element.hidden = !slides(scene);
-    this.#sliding.show((by, width) => slide(scene, by, width));
-    this.#added.hidden = POSITION_MATRICES[state.kind].length === 0;
-    this.#swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
-    this.#swap.disabled = words.length < 2;
-    yield;
-    const shown = new Set<MatrixName>([...LINES.flat(), ...POSITION_MATRICES[state.kind]]);
-    this.#matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
-    yield;
-    this.#trials.replaceChildren(...trialRows(scene));
-    this.#verdict.textContent = orderText(scene, answer);
-    const say = isTurned() ? worded : (text: string): string => text;
-    this.#vectors.textContent = say(VECTORS_TEXT);
-    this.#colours.replaceChildren(...inColours(slideTones(scene)));
-    this.#agreement.textContent = agreed("Weights and outputs", answer?.apart);
-    this.#teller.tell();
-  }
-
   /** A word asks from now on; of anything else the arithmetic is told. */
-  #pick(name: string): void {
+  function pick(name: string): void {
     const [matrix = "", row, col] = name.split(".");
     if (matrix === "word") store.change({ asker: Number(row) });
-    else this.#teller.point({ name: matrix, row: Number(row), col: Number(col) }, true);
+    else teller.point({ name: matrix, row: Number(row), col: Number(col) }, true);
   }
 
-  #edit(name: string, row: number, col: number, values: readonly (readonly number[])[]): void {
-    if (name === "X") store.change({ numbers: withBlock(this.#scene.vectors, row, col, values) });
-    if (name === "b") store.change({ biases: withBlock(store.state.biases, row, col, values) });
+  function numbersOf(names: readonly MatrixName[]): unknown {
+    const { state, labels } = room.scene;
+    const views = names.map((name) => [name, viewOf(name, room.scene, room.answer)] as const);
+    return { state, words: labels, ...rowsOfAll(Object.fromEntries(views)) };
   }
 
-  #numbers(names: readonly MatrixName[]): unknown {
-    const { state, labels } = this.#scene;
-    const matrices = names.map((name) => [name, rowsOf(viewOf(name, this.#scene, this.#answer).matrix)] as const);
-    return { state, words: labels, ...Object.fromEntries(matrices) };
-  }
+  return {
+    menu,
+    pictures: [words, positions, tried],
+    first: () => ({ name: "O", row: Math.max(0, room.scene.places.indexOf(store.state.asker)), col: 1 }),
+    explain: (spot) => explain(room.scene, spot, room.answer),
+    edit: (name, row, col, values) => {
+      if (name === "X") store.change({ numbers: withBlock(room.scene.vectors, row, col, values) });
+      if (name === "b") store.change({ biases: withBlock(store.state.biases, row, col, values) });
+    },
+    show: () => {
+      const { scene } = room;
+      const { state, words, places, labels } = scene;
+      showControls();
+      order.show({ words, places, asker: state.asker, draw: (way) => morph(scene, way) });
+      positions.element.hidden = !slides(scene);
+      sliding.show((by, width) => slide(scene, by, width));
+      added.hidden = POSITION_MATRICES[state.kind].length === 0;
+      swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
+      swap.disabled = words.length < 2;
+    },
+    *showRest() {
+      const { scene, answer } = room;
+      yield;
+      const shown = new Set<MatrixName>([...LINES.flat(), ...POSITION_MATRICES[scene.state.kind]]);
+      matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
+      yield;
+      trials.replaceChildren(...trialRows(scene));
+      verdict.textContent = orderText(scene, answer);
+      vectors.textContent = (matrices.isTurned ? worded : String)(VECTORS_TEXT);
+      colours.replaceChildren(...inColours(slideTones(scene)));
+    },
+  };
 }
 
 /** Another order than the present one, where there is one; the same each time it is asked for from the same order. */
@@ -187,10 +145,11 @@ function shuffled(places: readonly number[]): readonly number[] {
   return taken.join() === places.join() ? [...places.slice(1), ...places.slice(0, 1)] : taken;
 }
 
-runRoom({
+tellingRoom({
   store,
   sceneOf,
-  callsOf,
-  read: readAnswers,
-  build: (scene) => new OrderRoom(scene),
+  kernel: { callsOf, read: readAnswers, said: (answer) => agreed("Weights and outputs", answer?.apart) },
+  code: { heed: heedCode, torch: torchCode },
+  matrices: MATRICES,
+  build: orderRoom,
 });

@@ -4,11 +4,12 @@ import {
   BY,
   codecFrom,
   initially,
-  matrix,
+  like,
   matrixOrNone,
   number,
   oneOf,
   type StateOf,
+  step,
   text,
   wholes,
 } from "../../src/model/fields.js";
@@ -41,12 +42,12 @@ const FIELDS = {
   kind: initially("none", oneOf("kind", KINDS)),
   /** How many positions come before the first word. */
   shift: initially(0, number("shift", 0, MOST_SHIFT)),
-  base: initially(10_000, number("base", 10, 10_000)),
-  slope: initially(0.5, number("slope", 0.125, 2, 3)),
+  base: initially(10_000, step("base", BASES)),
+  slope: initially(0.5, step("slope", SLOPES)),
   /** Of the table that stands for a learned one. */
   seed: initially(1, number("seed", 1, 9999)),
   /** Added to the score at each distance from -REACH to REACH, of key less query. */
-  biases: initially(BIASES, matrix("bias")),
+  biases: like("bias", BIASES),
   /** X changed by hand, in the order of the text; null: as made from the words. */
   numbers: initially(null, matrixOrNone("x")),
   /** The word in the light, by its place in the text. */
@@ -72,13 +73,10 @@ function consistent(state: OrderState): OrderState {
   const count = wordsOf(state).length;
   const isPermutation = new Set(state.order).size === count && state.order.every((word) => word < count);
   const isAsWritten = state.order.every((word, place) => word === place);
-  const { numbers: own, biases } = state;
+  const { numbers: own } = state;
   return {
     ...state,
     order: isPermutation && state.order.length === count && !isAsWritten ? state.order : [],
-    base: BASES.includes(state.base) ? state.base : 10_000,
-    slope: SLOPES.includes(state.slope) ? state.slope : 0.5,
-    biases: biases.rows === 1 && biases.cols === 2 * REACH + 1 ? biases : BIASES,
     numbers: own !== null && own.rows === count && own.cols === WIDTH ? own : null,
     asker: Math.max(0, Math.min(state.asker, count - 1)),
   };

@@ -2,9 +2,10 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Cell } from "../../src/model/cell.js";
-import { type Matrix, singleRows, unstack, withBlock } from "../../src/model/matrix.js";
+import { type Matrix, singleRows, unstack, widest, withBlock } from "../../src/model/matrix.js";
 import { agreed } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { single, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
@@ -12,30 +13,26 @@ import { HeedPixels } from "../../src/ui/heed-pixels.js";
 import { NamedMatrices, signed } from "../../src/ui/named-matrices.js";
 import { exact, apart as gapIn, whole } from "../../src/ui/numbers.js";
 import { presets } from "../../src/ui/presets.js";
-import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { arrowsOf, type ConvolutionScene, convolutionScene, keysOf, nameOf, queriesOf } from "./convolution.js";
-import { difference, type Exhibit, exhibit, type Programs, widest } from "./exhibit.js";
+import { difference, type Exhibit, exhibit, type Programs } from "./exhibit.js";
 import { GHOST_STEPS, ghosts } from "./ghosts.js";
 import { type Gallery, pixelCell } from "./images.js";
 import { COARSE, EDGE, FINE, SHARPNESS, store, type WhatElseState } from "./state.js";
 
+/** Rows of a larger filter. */
+const [OUTER, INNER, MIDDLE] = [
+  [0, 0, -1, 0, 0],
+  [0, -1, -2, -1, 0],
+  [-1, -2, 16, -2, -1],
+] as const;
 const FILTERS: readonly { readonly name: string; readonly filter: Matrix }[] = [
   { name: "edges", filter: EDGE },
   { name: "from left to right", filter: singleRows([-1, 0, 1], [-2, 0, 2], [-1, 0, 1]) },
   { name: "sharper", filter: singleRows([0, -1, 0], [-1, 5, -1], [0, -1, 0]) },
   { name: "blur", filter: singleRows(...[1, 2, 3].map(() => [1 / 8, 1 / 8, 1 / 8])) },
-  {
-    name: "edges, 5 × 5",
-    filter: singleRows(
-      [0, 0, -1, 0, 0],
-      [0, -1, -2, -1, 0],
-      [-1, -2, 16, -2, -1],
-      [0, -1, -2, -1, 0],
-      [0, 0, -1, 0, 0],
-    ),
-  },
+  { name: "edges, 5 × 5", filter: singleRows(OUTER, INNER, MIDDLE, INNER, OUTER) },
 ];
 
 /** Where heed answers besides the chosen pixel: from border to border, corners included. */
@@ -51,28 +48,26 @@ export function convolutionExhibit(teller: Teller, gallery: Gallery): Exhibit {
   const board = new Board({ steps: GHOST_STEPS });
   const panels = [new HeedPixels(), new HeedPixels()];
   for (const one of panels) one.choose = (pixel) => store.change({ pixel });
-  const sharpness = slider("Sharpness s", SHARPNESS, (value) => store.change({ sharpness: value }));
   return exhibit<ConvolutionScene, "W">(teller, {
     picture: {
       name: "convolution",
       title: "A convolution, and attention that is the same",
       body: [h("div", { class: "ghosts" }, board.element, h("div", { class: "pixel-row" }, ...panels))],
-      controls: [sharpness.element],
+      controls: [boundSlider(store, "sharpness", "Sharpness s", SHARPNESS, { said: (value) => exact(value, 2) })],
       more: [
         presets("Filter", FILTERS, ({ filter }) => store.change({ filter }, "new")),
         matrices.line("W"),
         h("p", {}, WEIGHTS_TEXT),
       ],
     },
-    figures: ({ state, attended, direct, grey }) => [
-      difference(widest(attended, direct)),
-      fact(
-        "Computed by heed",
-        `${SAMPLE.length + 1} pixels`,
-        `each against all ${whole(grey.length)}; the page computes the rest`,
-      ),
-      fact("Next pixel’s weight", gapIn(Math.exp(-state.sharpness)), "e⁻ˢ of the one that is looked at"),
-    ],
+    figures: ({ state, attended, direct, grey }) => {
+      const against = `each against all ${whole(grey.length)}; the page computes the rest`;
+      return [
+        difference(widest(attended, direct)),
+        fact("Computed by heed", `${SAMPLE.length + 1} pixels`, against),
+        fact("Next pixel’s weight", gapIn(Math.exp(-state.sharpness)), "e⁻ˢ of the one that is looked at"),
+      ];
+    },
     data: (scene) => {
       const { state, found, grey, direct: convolution, attended: attention } = scene;
       return { state, sample: pixelsOf(scene), kernel: found ?? [], grey, convolution, attention };
@@ -88,10 +83,7 @@ export function convolutionExhibit(teller: Teller, gallery: Gallery): Exhibit {
       const isSame = before?.grey === fine && before.state.filter === filter && before.state.sharpness === sharpness;
       return isSame ? { ...before, state, found: undefined } : convolutionScene(state, fine);
     },
-    draw: (scene) => {
-      sharpness.show(scene.state.sharpness, exact(scene.state.sharpness, 2));
-      board.show((place, width) => view(scene, place, width));
-    },
+    draw: (scene) => board.show((place, width) => view(scene, place, width)),
     drawMore: ({ state, size, grey, direct, most }) => {
       const common = { about: "", size, channels: 1, cursor: state.pixel } as const;
       panels[0]?.show({ ...common, title: "Picture", data: grey, range: [0, 1] });
@@ -116,15 +108,10 @@ function viewsOf({ state: { filter }, shifts }: ConvolutionScene) {
 
 function calls(scene: ConvolutionScene): readonly Call[] {
   const pixels = pixelsOf(scene);
-  return [
-    {
-      q: { data: queriesOf(scene, pixels), shape: [1, scene.shifts.length, pixels.length, 3] },
-      k: { data: keysOf(scene), shape: [1, 1, scene.grey.length, 3] },
-      v: { data: scene.grey, shape: [1, 1, scene.grey.length, 1] },
-      options: { score: "dot" },
-      lean: true,
-    },
-  ];
+  const q = { data: queriesOf(scene, pixels), shape: [1, scene.shifts.length, pixels.length, 3] };
+  const k = { data: keysOf(scene), shape: [1, 1, scene.grey.length, 3] };
+  const v = { data: scene.grey, shape: [1, 1, scene.grey.length, 1] };
+  return [{ q, k, v, options: { score: "dot" }, lean: true }];
 }
 
 function read(scene: ConvolutionScene, [answer]: readonly Answer[]): readonly [ConvolutionScene, string] {

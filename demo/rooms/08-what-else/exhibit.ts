@@ -6,7 +6,7 @@ import type { Matrix } from "../../src/model/matrix.js";
 import { heedProgram, heedTensor, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
-import { NamedMatrices, type NamedSpot, type Views } from "../../src/ui/named-matrices.js";
+import { type EditNamed, NamedMatrices, type NamedSpot, type Views } from "../../src/ui/named-matrices.js";
 import { apart as gapIn } from "../../src/ui/numbers.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { type PictureParts, picture } from "../../src/ui/picture.js";
@@ -37,7 +37,7 @@ interface Parts<Scene extends { readonly state: WhatElseState }, Name extends st
   readonly by?: string;
   readonly matrices?: NamedMatrices<Name>;
   readonly viewsOf?: (scene: Scene) => Views<Name>;
-  readonly edit?: (name: Name, row: number, col: number, values: readonly (readonly number[])[]) => void;
+  readonly edit?: EditNamed<Name>;
   /** As long as these are the same, a scene holds for other states as well, and so does the kernel's answer. */
   readonly madeFrom: (state: WhatElseState) => readonly unknown[];
   /** With pauses, where it is too much to be done at a time. */
@@ -70,7 +70,6 @@ export function exhibit<Scene extends { readonly state: WhatElseState }, Name ex
   const list = h("dl", { class: "figures" });
   const body = figures === undefined ? parts.picture.body : [...parts.picture.body, list];
   const shown = picture({ ...parts.picture, body, data: () => ofScene(parts.data) });
-  const by = parts.by === undefined ? undefined : byChoice(parts.by, (value) => store.change({ by: value }));
   matrices?.listen(teller, parts.edit);
   /** Also where only what is looked at has changed. */
   const say = (): void => {
@@ -78,7 +77,6 @@ export function exhibit<Scene extends { readonly state: WhatElseState }, Name ex
     shown.say(ofScene(parts.say) ?? "");
   };
   function* draw(drawn: Scene): Generator<undefined> {
-    by?.show(drawn.state.by);
     parts.draw(drawn);
     yield;
     parts.drawMore?.(drawn);
@@ -89,18 +87,15 @@ export function exhibit<Scene extends { readonly state: WhatElseState }, Name ex
   type Program = (about: string, body: string, print?: string) => string;
   const code = (kind: "heed" | "torch", program: Program, written: typeof heedTensor) => (): string => {
     if (scene === undefined) return "";
-    const {
-      about,
-      tensors = {},
-      [kind]: [body, print],
-    } = parts.programs(scene);
+    const { about, tensors = {}, ...programs } = parts.programs(scene);
+    const [body, print] = programs[kind];
     const begin = Object.entries(tensors).map(([name, [heads, shape]]) => written(name, heads, shape));
     return program(about, [...begin, body].join("\n"), print);
   };
   return {
     element: below === undefined ? shown.element : h("div", {}, shown.element, below),
     /** What stands in the menu of its pictures. */
-    menu: by?.element,
+    menu: parts.by === undefined ? undefined : byChoice(store, parts.by),
     say,
     *show(state: WhatElseState): Generator<unknown> {
       const now = parts.madeFrom(state);
@@ -144,20 +139,12 @@ const isMade = <Scene extends object>(made: Scene | Generator<unknown, Scene>): 
 
 /** Matrices that stand as the room's state says. */
 export function turning<Name extends string>(names: readonly Name[]): NamedMatrices<Name> {
-  return new NamedMatrices(names, () => store.state.by === "columns");
+  return new NamedMatrices(names, store);
 }
 
 /** A number that one sets. */
 export function setByHand(subject: string, result: number, light: NamedLight): Explanation {
   return { subject, sentence: "Set by hand; change it.", result, lights: [light], editable: true };
-}
-
-export function widest(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let most = 0;
-  for (let index = 0; index < a.length; index++) {
-    most = Math.max(most, Math.abs((a[index] ?? Number.NaN) - (b[index] ?? Number.NaN)));
-  }
-  return most;
 }
 
 /** Of what two layers give. */

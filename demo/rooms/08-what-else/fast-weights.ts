@@ -1,10 +1,9 @@
 // Fast weights: linear attention as a weight matrix that outer products write, and that a query reads. Softmax-free, with small numbers.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, largest, multiply, rowsFrom, singleRows, stack, transpose } from "../../src/model/matrix.js";
+import { at, largest, multiply, rowsFrom, singleRows, stack, transpose, widest } from "../../src/model/matrix.js";
 import { Board, during, type Shape, type View } from "../../src/ui/board.js";
 import { picture } from "../../src/ui/picture.js";
-import { widest } from "./exhibit.js";
 import { label, valued } from "./shapes.js";
 
 /** Words one below the other, set by hand. */

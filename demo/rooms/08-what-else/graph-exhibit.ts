@@ -18,7 +18,7 @@ import {
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/furnish.js";
 import { Board, mix, type Shape, type View } from "../../src/ui/board.js";
-import { choice } from "../../src/ui/choice.js";
+import { boundChoice } from "../../src/ui/bound.js";
 import { single } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
@@ -40,9 +40,7 @@ type MatrixName = (typeof MATRICES)[number];
 
 export function graphExhibit(teller: Teller): Exhibit {
   const matrices = turning(MATRICES);
-  const weighing = choice("Neighbours count", { mean: "all alike", alike: "by likeness" }, (value) =>
-    store.change({ weighing: value }),
-  );
+  const kinds = { mean: "all alike", alike: "by likeness" };
   /** The board itself asks for other rounds. */
   let isMoving = false;
   const board = new Board({
@@ -74,7 +72,11 @@ export function graphExhibit(teller: Teller): Exhibit {
       name: "graph",
       title: "Message passing on a graph",
       body: [board.element],
-      more: [weighing.element, h("div", {}, caption, mask), matrices.line(...MATRICES)],
+      more: [
+        boundChoice(store, "weighing", "Neighbours count", kinds),
+        h("div", {}, caption, mask),
+        matrices.line(...MATRICES),
+      ],
     },
     data: ({ state, weights, before, after }) => {
       return { state, weights: weights.data, before: before.data, after: after.data };
@@ -90,9 +92,7 @@ export function graphExhibit(teller: Teller): Exhibit {
     sceneOf,
     draw: (scene) => {
       const { edges, rounds } = scene.state;
-      weighing.show(scene.state.weighing);
       mask.show({
-        name: "edges",
         label: "Edges: which nodes are joined",
         rows: NODES,
         cols: NODES,

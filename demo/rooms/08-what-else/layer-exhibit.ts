@@ -21,12 +21,12 @@ import {
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/furnish.js";
 import { Board, during, mix, type Shape } from "../../src/ui/board.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { single, torchTensor } from "../../src/ui/code.js";
 import { button } from "../../src/ui/dom.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import { type NamedSpot, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { difference, type Exhibit, exhibit, type Programs, setByHand, turning } from "./exhibit.js";
@@ -66,7 +66,6 @@ const STEPS: readonly { readonly name: string; readonly text: string; readonly o
 
 export function layerExhibit(teller: Teller): Exhibit {
   const matrices = turning(MATRICES);
-  const sharpness = slider("Sharpness s", SHARPNESS, (value) => store.change({ sharpness: value }));
   const fast = fastWeights();
   const board = new Board({
     steps: STEPS.map(({ name }) => name),
@@ -87,7 +86,7 @@ export function layerExhibit(teller: Teller): Exhibit {
       body: [board.element],
       controls: [button("Change the input", another)],
       more: [
-        sharpness.element,
+        boundSlider(store, "sharpness", "Sharpness s", SHARPNESS, { said: (value) => exact(value, 2) }),
         matrices.line("X", "Wd"),
         matrices.line("A", "C"),
         matrices.line("D", "Y"),
@@ -111,10 +110,7 @@ export function layerExhibit(teller: Teller): Exhibit {
     },
     madeFrom: ({ inputs, weights, sharpness }) => [inputs, weights, sharpness],
     sceneOf,
-    draw: ({ state, matrices }) => {
-      sharpness.show(state.sharpness, exact(state.sharpness, 2));
-      board.show((place, width) => wires(matrices, place, width));
-    },
+    draw: ({ matrices }) => board.show((place, width) => wires(matrices, place, width)),
     calls: ({ queries, matrices: { X } }) => {
       const x = stack([transpose(X)]);
       const heads = { ...stack([queries]), shape: [1, X.cols, 1, X.cols] };

@@ -3,7 +3,7 @@
 import { Engine } from "../../src/engine/engine.js";
 import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { startPage } from "../../src/page/run-room.js";
-import { choice } from "../../src/ui/choice.js";
+import { boundChoice } from "../../src/ui/bound.js";
 import { find } from "../../src/ui/dom.js";
 import { atOnce, inPieces, pause } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
@@ -15,7 +15,6 @@ import { layerExhibit } from "./layer-exhibit.js";
 import { reachExhibit } from "./reach-exhibit.js";
 import { setExhibit } from "./set-exhibit.js";
 import { store, VIEWS, type ViewName, type WhatElseState } from "./state.js";
-// After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/masks.css";
 import "../../style/pixels.css";
@@ -63,7 +62,6 @@ function whatElseRoom() {
     reach: reachExhibit(teller),
   };
   const all = Object.values(exhibits);
-  const views = choice<ViewName>("Attention is", NAMES, (view) => store.change({ view }, "new"));
   const agreement = agreementLine();
   /** What was said last of each part: one that asks nothing new still has its answer. */
   const said = new Map<ViewName, string>([
@@ -71,8 +69,8 @@ function whatElseRoom() {
   ]);
   let asked = 0;
   furnish(place, {
-    above: [views.element],
-    pictures: all.map(({ element }) => element),
+    above: [boundChoice(store, "view", "Attention is", NAMES, { entry: "new" })],
+    pictures: all,
     menu: all.flatMap(({ menu }) => menu ?? []),
     readout: teller.element,
     agreement,
@@ -81,7 +79,6 @@ function whatElseRoom() {
   });
 
   function* showing(state: WhatElseState): Generator<unknown> {
-    views.show(state.view);
     pictured.show(state);
     for (const view of VIEWS) {
       const { menu, element } = exhibits[view];

@@ -1,10 +1,10 @@
 // How many steps lie between two words, and what a layer costs: attention beside a recurrent and a convolutional network.
 
+import { boundSlider } from "../../src/ui/bound.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { slider } from "../../src/ui/slider.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { type Exhibit, exhibit } from "./exhibit.js";
@@ -42,8 +42,7 @@ function dilated(distance: number, width: number): readonly number[] {
 }
 
 export function reachExhibit(teller: Teller): Exhibit {
-  const distance = slider("Distance n", DISTANCES, (value) => store.change({ distance: value }));
-  const width = slider("Filter or window k", { least: 3, most: 9, step: 2 }, (value) => store.change({ width: value }));
+  const widths = { least: 3, most: 9, step: 2 };
   const chart = new HeedChart();
   chart.choose = (index) => store.change({ distance: DISTANCES[index] ?? 1 });
   const rows = h("tbody");
@@ -53,8 +52,8 @@ export function reachExhibit(teller: Teller): Exhibit {
     picture: {
       name: "reach",
       title: "How far apart are two words?",
-      controls: [distance.element],
-      more: [width.element],
+      controls: [boundSlider(store, "distance", "Distance n", DISTANCES, { said: whole })],
+      more: [boundSlider(store, "width", "Filter or window k", widths)],
       body: [chart, tableFrame("Steps and costs", table)],
     },
     data: ({ state }) => ({
@@ -67,8 +66,6 @@ export function reachExhibit(teller: Teller): Exhibit {
     madeFrom: () => [],
     sceneOf: (state) => ({ state }),
     draw: ({ state }) => {
-      distance.show(state.distance, whole(state.distance));
-      width.show(state.width, String(state.width));
       chart.show(chartView(state));
       rows.replaceChildren(...NETWORKS.map((network) => rowOf(network, state)));
     },

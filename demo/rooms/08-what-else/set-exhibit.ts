@@ -1,19 +1,20 @@
 // Pixels as a set: shuffled pixels, attention over their colours, and the result put back in order. A convolution beside it.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
+import { widest } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { agreed } from "../../src/page/furnish.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { choice } from "../../src/ui/choice.js";
 import { single } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels, type PixelsView } from "../../src/ui/heed-pixels.js";
 import { exact, magnitude, percent, small } from "../../src/ui/numbers.js";
-import { slider } from "../../src/ui/slider.js";
 import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { convolve } from "./convolution.js";
-import { type Exhibit, exhibit, widest } from "./exhibit.js";
+import { type Exhibit, exhibit } from "./exhibit.js";
 import { type Colours, coarsely, finely, type Gallery, greyOf, PIXELS, pixelCell } from "./images.js";
 import { BANDWIDTHS, COARSE, store, type WhatElseState } from "./state.js";
 
@@ -22,7 +23,6 @@ type Scene = ReturnType<typeof sceneOf>;
 const CHANNELS = ["red", "green", "blue"] as const;
 
 export function setExhibit(teller: Teller, gallery: Gallery): Exhibit {
-  const bandwidth = slider("Bandwidth b", BANDWIDTHS, (value) => store.change({ bandwidth: value }));
   const again = (): void => store.change({ shuffle: (store.state.shuffle % 9999) + 1 });
   const given = choice("Pixels are given", { order: "in order", shuffled: "shuffled" }, (value) =>
     store.change({ shuffle: value === "order" ? 0 : 1 }, "new"),
@@ -38,7 +38,7 @@ export function setExhibit(teller: Teller, gallery: Gallery): Exhibit {
       title: "To attention a picture is a set of pixels",
       body: [h("div", { class: "pixel-row" }, ...panels)],
       controls: [given.element, button("Shuffle again", again)],
-      more: [bandwidth.element],
+      more: [boundSlider(store, "bandwidth", "Bandwidth b", BANDWIDTHS, { said: (b) => exact(b, 2) })],
     },
     figures: ({ colours, places, plain, back, convolved, convolvedBack }) => [
       fact("Attention: shuffled or not", magnitude(widest(plain, back)), "apart at most"),
@@ -54,9 +54,8 @@ export function setExhibit(teller: Teller, gallery: Gallery): Exhibit {
     madeFrom: ({ shuffle, filter, bandwidth }) => [gallery.image().colours, shuffle, filter, bandwidth],
     sceneOf: (state) => sceneOf(state, gallery.image().colours),
     draw: (scene) => {
-      const { shuffle, bandwidth: b } = scene.state;
+      const { shuffle } = scene.state;
       given.show(shuffle === 0 ? "order" : "shuffled");
-      bandwidth.show(b, exact(b, 2));
       viewsOf(scene).forEach((view, index) => {
         panels[index]?.show(view);
         // In order, nothing is to be put back.

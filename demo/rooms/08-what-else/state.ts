@@ -3,13 +3,13 @@
 import {
   BY,
   codecFrom,
-  fitting,
   initially,
-  listed,
+  like,
   matrix,
   number,
   oneOf,
   type StateOf,
+  step,
   wholes,
 } from "../../src/model/fields.js";
 import { type Matrix, singleRows } from "../../src/model/matrix.js";
@@ -47,20 +47,20 @@ const FIELDS = {
   pixel: initially(64 * 128 + 24, number("at", 0, FINE ** 2 - 1)),
   /** Of the convolution: 3 x 3 or 5 x 5. */
   filter: initially(EDGE, matrix("w")),
-  sharpness: initially(24, number("sharp", 0.1, 24, 2)),
+  sharpness: initially(24, step("sharp", SHARPNESS)),
   /** Of the dense layer: one row an output, one column an input. */
-  weights: initially(WEIGHTS, matrix("dense")),
-  inputs: initially(INPUTS[0], matrix("x")),
+  weights: like("dense", WEIGHTS),
+  inputs: like("x", INPUTS[0]),
   /** Which shuffle of the pixels; 0: none. */
   shuffle: initially(1, number("shuffle", 0, 9999)),
-  bandwidth: initially(0.1, number("b", 0.02, 1, 2)),
+  bandwidth: initially(0.1, step("b", BANDWIDTHS)),
   /** Pairs of nodes that are joined, as a * NODES + b with a < b. */
   edges: initially(EDGES, wholes("edges")),
-  messages: initially(MESSAGES, matrix("messages")),
+  messages: like("messages", MESSAGES),
   rounds: initially(1, number("rounds", 0, MOST_ROUNDS)),
   weighing: initially("mean", oneOf("weigh", ["mean", "alike"])),
   node: initially(2, number("node", 0, NODES - 1)),
-  distance: initially(64, number("n", 1, 8192)),
+  distance: initially(64, step("n", DISTANCES)),
   width: initially(5, number("k", 3, 9)),
   by: initially("rows", BY),
 };
@@ -73,13 +73,7 @@ const CODEC = codecFrom<WhatElseState>(FIELDS, (state) => {
   return {
     ...state,
     filter: filter.rows === filter.cols && [3, 5].includes(filter.rows) ? filter : EDGE,
-    weights: fitting(state.weights, WEIGHTS) ?? WEIGHTS,
-    inputs: fitting(state.inputs, INPUTS[0]) ?? INPUTS[0],
-    messages: fitting(state.messages, MESSAGES) ?? MESSAGES,
     edges: known.length === edges.length ? edges : known,
-    sharpness: listed(SHARPNESS, state.sharpness),
-    bandwidth: listed(BANDWIDTHS, state.bandwidth),
-    distance: listed(DISTANCES, state.distance),
     width: state.width % 2 === 1 ? state.width : state.width + 1,
   };
 });

@@ -1,25 +1,21 @@
 // Room 9, learning: a model that is trained here, the ways of a gradient through attention, and a sentence as many lessons.
 
-import type { Engine } from "../../src/engine/engine.js";
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import { type Room, runRoom } from "../../src/page/run-room.js";
+import { agreed } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
 import { Board } from "../../src/ui/board.js";
-import { find, h } from "../../src/ui/dom.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { boundSlider } from "../../src/ui/bound.js";
+import { h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
-import { slider } from "../../src/ui/slider.js";
 import { tableFrame } from "../../src/ui/table.js";
-import { Teller } from "../../src/ui/teller.js";
 import { callsOf, heedCode, type LearningAnswer, readAnswers, torchCode } from "./calls.js";
 import { explain, NAMES, type Name, viewOf } from "./matrices.js";
 import { paths } from "./paths.js";
 import { type LearningScene, sceneOf } from "./scene.js";
 import { FACTORS, LEARNING_STATE } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
-// After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/learning.css";
 
@@ -27,78 +23,54 @@ const SENTENCE = ["The", "dog", "was", "tired", "and", "slept"];
 const LESSONS = SENTENCE.slice(1).map((target, row) => ({ sees: SENTENCE.slice(0, row + 1), target }));
 
 const store = new Store(LEARNING_STATE);
-runRoom({
+tellingRoom({
   store,
   sceneOf,
-  callsOf,
-  read: readAnswers,
-  // What is trained has an engine's answers of its own.
-  computedFrom: ["factor"],
+  kernel: {
+    callsOf,
+    read: readAnswers,
+    said: (answer) => agreed("Gradients", answer?.difference),
+    // What is trained has an engine's answers of its own.
+    computedFrom: ["factor"],
+  },
+  code: { heed: heedCode, torch: torchCode },
+  matrices: NAMES,
   build: learningRoom,
 });
 
-function learningRoom(first: LearningScene, engine: Engine): Room<LearningScene, LearningAnswer> {
-  let scene = first;
-  let answer: LearningAnswer | undefined;
-  const matrices = new NamedMatrices(NAMES);
-  const teller = new Teller({
-    keeper: () => store,
-    first: () => ({ name: "M", row: 0, col: bestOf(view("M").matrix, 0) }),
-    explain: (cell) => matrices.told(cell, (spot) => explain(scene, spot, found())),
-    light: (lights) => matrices.light(lights),
-  });
-  matrices.listen(teller);
+function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): BuiltRoom<Name> {
+  const { matrices, teller } = room;
+  const found = () => ({ answer: room.answer, moment: training.moment() });
+  const view = (name: Name) => viewOf(name, room.scene, found());
   const look = (): void => {
     matrices.show(view, ["M"]);
     teller.tell();
   };
-  const training = trainingPicture(store, engine, matrices.of("M"), look);
+  const training = trainingPicture(store, room.engine, matrices.of("M"), look);
   const board = new Board({ steps: [""] });
-  const factor = slider("Multiply scores by", FACTORS, (factor) => store.change({ factor }));
+  const stacked = h("div", { class: "stacked-rows" }, ...matrices.of("A", "dA", "dS"));
   const gradients = picture({
     name: "gradients",
     title: "A gradient has two paths",
     body: [
       board.element,
       h("p", { class: "small-label" }, "Orange: gradients. Violet: weights. Each is as wide as it is large."),
-      factor.element,
-      h(
-        "div",
-        { class: "matrices" },
-        h("div", { class: "stacked-rows" }, ...matrices.of("A", "dA", "dS")),
-        ...matrices.of("dV", "dK", "dQ"),
-      ),
+      boundSlider(store, "factor", "Multiply scores by", FACTORS),
+      h("div", { class: "matrices" }, stacked, ...matrices.of("dV", "dK", "dQ")),
     ],
-    data: () => scene,
+    data: () => room.scene,
   });
-  const agreement = agreementLine();
-  furnish(find("#room", HTMLElement), {
-    above: [training.task],
-    pictures: [training.element, gradients.element, lessonsPicture().element],
-    readout: teller.element,
-    agreement,
-    heedCode: () => heedCode(scene),
-    torchCode: () => torchCode(scene),
-  });
-
-  function found() {
-    return { answer, moment: training.moment() };
-  }
-
-  function view(name: Name) {
-    return viewOf(name, scene, found());
-  }
-
   return {
-    show: (next, answered) => {
-      [scene, answer] = [next, answered];
+    above: [training.task],
+    pictures: [training, gradients, lessonsPicture()],
+    first: () => ({ name: "M", row: 0, col: bestOf(view("M").matrix, 0) }),
+    explain: (spot) => explain(room.scene, spot, found()),
+    show: () => {
+      const { scene } = room;
       matrices.show(view);
       training.show(scene.state);
       board.show((_, width) => paths(scene, width));
-      factor.show(scene.state.factor, String(scene.state.factor));
       gradients.say(textOf(scene));
-      agreement.textContent = agreed("Gradients", answer?.difference);
-      teller.tell();
     },
   };
 }

@@ -1,6 +1,6 @@
 // What the reader can choose in this room, and the words that the three tasks are watched on.
 
-import { codecFrom, initially, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import { codecFrom, initially, number, oneOf, type StateOf, step } from "../../src/model/fields.js";
 import type { Store } from "../../src/model/store.js";
 
 export const TASKS = ["copy", "reverse", "sort"] as const;
@@ -25,13 +25,10 @@ const FIELDS = {
   guess: initially(0, number("guess", 0, LETTERS)),
   /** How many steps what is shown was trained for; 0 before any training. */
   step: initially(0, number("step", 0, 9999)),
-  factor: initially(16, number("times", 1, 32)),
+  factor: initially(16, step("times", FACTORS)),
 };
 
 export type LearningState = StateOf<typeof FIELDS>;
 export type LearningStore = Store<LearningState>;
 
-export const LEARNING_STATE = codecFrom<LearningState>(FIELDS, (state) => ({
-  ...state,
-  factor: FACTORS.filter((factor) => factor <= state.factor).at(-1) ?? 1,
-}));
+export const LEARNING_STATE = codecFrom<LearningState>(FIELDS);

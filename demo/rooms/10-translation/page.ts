@@ -1,18 +1,15 @@
 // Room 10, translation: a date that is written anew by a network with attention, and what each character of it looks at.
 
 import type { MatrixView } from "heed/viz";
-import type { Engine } from "../../src/engine/engine.js";
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed, agreementLine } from "../../src/page/furnish.js";
-import { type Room, runRoom } from "../../src/page/run-room.js";
-import { choice } from "../../src/ui/choice.js";
-import { button, calm, find, h } from "../../src/ui/dom.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
+import { agreed } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { boundChoice } from "../../src/ui/bound.js";
+import { button, calm, h } from "../../src/ui/dom.js";
 import { picture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
-import { Teller } from "../../src/ui/teller.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
 import { gradientsPicture } from "./gradients-picture.js";
 import {
@@ -27,11 +24,10 @@ import {
 import { kindsOfModels } from "./kinds.js";
 import { linesOf, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
-import { ANSWER, FAILS, NAMES, NETWORKS, type Network, RECORDED, type Reading } from "./reading.js";
+import { ANSWER, FAILS, NAMES, NETWORKS, RECORDED, type Reading } from "./reading.js";
 import { LONGEST, TRANSLATION_STATE, type TranslationState } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
 import { twoScores } from "./two-scores.js";
-// After the frame, whose styles a room refines.
 import "../../style/board.css";
 import "../../style/translation.css";
 
@@ -47,51 +43,39 @@ const WRITTEN = { written: ANSWER, begun: "" };
 const PACE = 500;
 
 const store = new Store(TRANSLATION_STATE);
-runRoom({
+const MATRICES = [...NETWORKS, "own", "learnt"] as const;
+type MatrixName = (typeof MATRICES)[number];
+
+tellingRoom({
   store,
   sceneOf: (state) => state,
-  callsOf,
-  read: (_, answers) => readAnswers(answers),
-  // Networks that were loaded have an engine's answers of their own.
-  computedFrom: [],
+  kernel: {
+    callsOf,
+    read: (_, answers) => readAnswers(answers),
+    said: (answer) => agreed("The attention weights of the date shown first", answer?.difference),
+    // Networks that were loaded have an engine's answers of their own.
+    computedFrom: [],
+  },
+  matrices: MATRICES,
   build: translationRoom,
 });
 
-function translationRoom(_: TranslationState, engine: Engine): Room<TranslationState, TranslationAnswer> {
-  let { state } = store;
-  let answer: TranslationAnswer | undefined;
+function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, MatrixName>): BuiltRoom<MatrixName> {
+  const { matrices, teller, engine } = room;
+  /** What was drawn last, but for the step of the training. */
+  let drawn: unknown;
   let timer: ReturnType<typeof setInterval> | undefined;
-  const networks = new Networks(engine, draw);
-  const matrices = new NamedMatrices([...NETWORKS, "own", "learnt"]);
-  const teller = new Teller({
-    keeper: () => store,
-    first: () => spotOf(Math.max(0, state.written - 1)),
-    explain: (cell) => {
-      if (cell.name === BEAM) return beam.explain(cell);
-      return matrices.told(cell, ({ name, row, col }) =>
-        name === "learnt"
-          ? explainLearnt(training.now().learnt, row, col)
-          : explain(readingBy(name), { name, row, col }),
-      );
-    },
-    light: (lights) => matrices.light(lights),
+  const networks = new Networks(engine, () => {
+    draw();
+    teller.tell();
   });
-  matrices.listen(teller);
-
   const lines = linesOf((character, held) => {
     say(said());
     teller.point(spotOf(character), held);
   });
-  const field = h("input", {
-    type: "text",
-    id: "date",
-    maxlength: LONGEST,
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-  });
+  const typing = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+  const field = h("input", { ...typing, id: "date", maxlength: LONGEST });
   field.addEventListener("input", () => store.change({ ...WRITTEN, text: field.value }, "run"));
-  const network = choice<Network>("Network", NAMES, (network) => store.change({ network }, "new"));
   const written = slider("Written", { least: 0, most: ANSWER, step: 1 }, (written) => {
     stop();
     store.change({ written });
@@ -106,8 +90,11 @@ function translationRoom(_: TranslationState, engine: Engine): Room<TranslationS
       h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), field),
       presets("Try", TRY, ({ name }) => store.change({ ...WRITTEN, text: name }, "new")),
     ],
-    more: [network.element, h("div", { class: "with-slider" }, written.element, play)],
-    data: () => ({ state, reading: readingBy() }),
+    more: [
+      boundChoice(store, "network", "Network", NAMES, { entry: "new" }),
+      h("div", { class: "with-slider" }, written.element, play),
+    ],
+    data: () => ({ state: room.scene, reading: readingBy() }),
   });
   const grids = { own: matrices.of("own"), learnt: matrices.of("learnt") };
   const training = trainingPicture(store, engine, grids, (name) => {
@@ -117,63 +104,55 @@ function translationRoom(_: TranslationState, engine: Engine): Room<TranslationS
   const scores = twoScores(networks, (network) => matrices.of(network));
   const beam = beamPicture(store, networks, teller);
   const gradients = gradientsPicture(engine, () => training.now().pair);
-  const agreement = agreementLine();
-  const pictures = [element, scores.element, beam.element, training.element, gradients, kindsOfModels()];
-  find("#room", HTMLElement).append(
-    h("div", { class: "with-readout" }, h("div", {}, ...pictures), teller.element),
-    h("div", { class: "room-foot" }, agreement),
-  );
 
   function draw(): void {
-    const { text, network: chosen, written: count } = state;
+    const { scene } = room;
+    const { text, written: count } = scene;
     const reading = readingBy();
     // Setting the same text again would move the cursor.
     if (field.value !== text) field.value = text;
-    network.show(chosen);
     written.show(count, `${count} of ${ANSWER}`);
     lines.show(reading, count);
     lines.element.ariaBusy = networks.isReading ? "true" : null;
     scores.show(reading);
-    beam.show(state);
+    beam.show(scene);
     matrices.show(viewOf, NETWORKS);
     training.show();
-    teller.tell();
     say(said());
-    agreement.textContent = agreed("The attention weights of the date shown first", answer?.difference);
   }
 
-  function viewOf(name: Network | "own" | "learnt"): MatrixView {
+  function viewOf(name: MatrixName): MatrixView {
     return name === "learnt" ? learntView(training.now().learnt) : alignmentView(name, readingBy(name));
   }
 
   /** What the kernel found of the recorded scores goes with them. */
-  function readingBy(network: Network | "own" = state.network): Reading {
+  function readingBy(network: Exclude<MatrixName, "learnt"> = room.scene.network): Reading {
     if (network === "own") return training.reading();
     const reading = networks.readings[network];
-    const kernel = answer?.weights.get(network);
+    const kernel = room.answer?.weights.get(network);
     return reading === RECORDED[network] && kernel !== undefined ? { ...reading, kernel } : reading;
   }
 
   function said(): string {
     const chosen = lines.chosen();
     if (networks.trouble !== "") return networks.trouble;
-    if (state.text.trim() === "") return "Nothing to read yet.";
-    if (state.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
+    if (room.scene.text.trim() === "") return "Nothing to read yet.";
+    if (room.scene.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
     if (chosen >= 0) return `${saidOf(readingBy(), chosen)}.`;
     return "The thicker a line, the larger the attention weight. Each ends at a state of the encoder, which has read as far as there. Point at a character of the date to see its own.";
   }
 
   /** The largest weight of a character of the date. */
   function spotOf(row: number) {
-    return { name: state.network, row, col: bestOf(readingBy().weights, row) };
+    return { name: room.scene.network, row, col: bestOf(readingBy().weights, row) };
   }
 
   function start(): void {
-    if (state.written === ANSWER) store.change({ written: 0 }, "run");
+    if (store.state.written === ANSWER) store.change({ written: 0 }, "run");
     play.textContent = "Stop";
     timer = setInterval(() => {
-      store.change({ written: state.written + 1 }, "run");
-      if (state.written === ANSWER) stop();
+      store.change({ written: store.state.written + 1 }, "run");
+      if (store.state.written === ANSWER) stop();
     }, PACE);
   }
 
@@ -184,14 +163,19 @@ function translationRoom(_: TranslationState, engine: Engine): Room<TranslationS
   }
 
   return {
-    show: (next, answered) => {
-      const others = (all: TranslationState): string => JSON.stringify({ ...all, step: 0 });
-      const isStep = next !== state && answered === answer && others(next) === others(state);
-      [state, answer] = [next, answered];
-      void networks.read(state.text, state.network);
+    pictures: [element, scores, beam, training, gradients, kindsOfModels()],
+    first: () => spotOf(Math.max(0, room.scene.written - 1)),
+    explain: ({ name, row, col }) =>
+      name === "learnt" ? explainLearnt(training.now().learnt, row, col) : explain(readingBy(name), { name, row, col }),
+    explainOther: (cell) => (cell.name === BEAM ? beam.explain(cell) : undefined),
+    show: () => {
+      const { scene, answer } = room;
+      const others = JSON.stringify({ ...scene, step: 0, answered: answer !== undefined });
+      void networks.read(scene.text, scene.network);
       // Another step of the training changes no other picture.
-      if (isStep) training.show();
+      if (others === drawn) training.show();
       else draw();
+      drawn = others;
       training.follow();
     },
   };

@@ -1,6 +1,7 @@
 // What chooses the next word: the sentence, what sampling may draw, and the buttons that write.
 
 import { LONGEST, WORDS } from "../../src/language/words.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
@@ -8,7 +9,7 @@ import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { draw } from "./sampling.js";
 import { type LanguageScene, lastOf } from "./scene.js";
-import { type LanguageState, type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
+import { type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
 
 const SEVERAL = 4;
 /** Top k of all words. */
@@ -23,10 +24,8 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
     store.change({ text: field.value, at: blank < 0 ? words.length : blank, wrote: [] }, "run");
   });
   const note = h("p", { class: "field-message", role: "status" });
-  const sample = (patch: Partial<LanguageState>): void => store.change(patch, "run");
-  const temperature = slider("Temperature", TEMPERATURES, (temperature) => sample({ temperature }));
-  const topK = slider("Top k", TOP_K, (k) => sample({ topK: k === ALL ? 0 : k }));
-  const topP = slider("Top p", TOP_P, (topP) => sample({ topP }));
+  const topK = slider("Top k", TOP_K, (k) => store.change({ topK: k === ALL ? 0 : k }, "run"));
+  const inWords = (part: number): string => (part === 1 ? "all" : percent(part));
   const next = button("Next word", () => void write(1), "button primary");
   const several = button(`${SEVERAL} words`, () => void write(SEVERAL));
   const again = button("Start again", () => store.change({ wrote: [] }, "new"));
@@ -51,7 +50,11 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
 
   return {
     controls: [writing, h("div", { class: "field" }, label, field, note, examples)],
-    more: [temperature.element, topK.element, topP.element],
+    more: [
+      boundSlider(store, "temperature", "Temperature", TEMPERATURES, { entry: "run", said: (t) => exact(t, 2) }),
+      topK.element,
+      boundSlider(store, "topP", "Top p", TOP_P, { entry: "run", said: inWords }),
+    ],
     show: ({ state, unknown, columns }: LanguageScene): void => {
       if (field.value !== state.text) field.value = state.text;
       note.textContent =
@@ -63,9 +66,7 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
       for (const one of [next, several]) one.disabled = isFull;
       again.disabled = state.wrote.length === 0;
       seed.show(String(state.seed));
-      temperature.show(state.temperature, exact(state.temperature, 2));
       topK.show(state.topK || ALL, state.topK === 0 ? `all ${WORDS.length}` : String(state.topK));
-      topP.show(state.topP, state.topP === 1 ? "all" : percent(state.topP));
     },
   };
 }

@@ -1,18 +1,15 @@
 // Room 11, language: the streams of a sentence through two layers, the mask as a switch, and the next word.
 
-import type { Engine } from "../../src/engine/engine.js";
 import { HEADS, type Kind, KNOWN, LAYERS, LONGEST } from "../../src/language/words.js";
 import { Store } from "../../src/model/store.js";
-import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
-import { type Room, runRoom } from "../../src/page/run-room.js";
+import { agreed } from "../../src/page/furnish.js";
+import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
 import { choice } from "../../src/ui/choice.js";
-import { find, h } from "../../src/ui/dom.js";
+import { h } from "../../src/ui/dom.js";
 import { brokenOff } from "../../src/ui/long-work.js";
-import { NamedMatrices } from "../../src/ui/named-matrices.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { behind } from "../../src/ui/table.js";
-import { Teller } from "../../src/ui/teller.js";
 import { type Bar, barList } from "./bars.js";
 import { controlsOf } from "./controls.js";
 import { inductionPicture } from "./induction.js";
@@ -32,7 +29,6 @@ import { type LanguageScene, sceneOf } from "./scene.js";
 import { shelfPicture } from "./shelf.js";
 import { headName, LANGUAGE_STATE, shortHead } from "./state.js";
 import { streamsOf } from "./streams.js";
-// After the frame, whose styles a room refines.
 import "../../style/language.css";
 
 const BARS = 10;
@@ -44,23 +40,20 @@ const LIKELY = 0.03;
 
 const store = new Store(LANGUAGE_STATE);
 const readings = new Readings();
-runRoom({ store, sceneOf: (state) => sceneOf(state, readings), callsOf, read: readAnswers, build: languageRoom });
+tellingRoom({
+  store,
+  sceneOf: (state) => sceneOf(state, readings),
+  kernel: { callsOf, read: readAnswers, said: (answer) => agreed("Attention weights", answer?.difference) },
+  code: { heed: heedCode, torch: torchCode },
+  matrices: NAMES,
+  build: languageRoom,
+});
 
-function languageRoom(first: LanguageScene, engine: Engine): Room<LanguageScene, LanguageAnswer> {
-  let scene = first;
-  let answer: LanguageAnswer | undefined;
+type Name = (typeof NAMES)[number];
+
+function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): BuiltRoom<Name> {
+  const { matrices, teller, engine } = room;
   let reading: Promise<void> | undefined;
-  const matrices = new NamedMatrices(NAMES);
-  const teller = new Teller({
-    keeper: () => store,
-    first: () => ({ name: WORD, row: scene.bars[0]?.id ?? 0, col: 0 }),
-    explain: (cell) =>
-      cell.name === WORD
-        ? explainWord(scene, cell.row)
-        : matrices.told(cell, ({ name, col }) => explainLook(scene, name, col, answer)),
-    light: (lights) => matrices.light(lights),
-  });
-  matrices.listen(teller);
   const streams = streamsOf(
     (at) => store.change({ at, wrote: [] }, "new"),
     (head) => {
@@ -79,53 +72,37 @@ function languageRoom(first: LanguageScene, engine: Engine): Room<LanguageScene,
   );
   const { show: showControls, ...controls } = controlsOf(
     store,
-    () => scene,
+    () => room.scene,
     async () => reading,
   );
   const shelf = shelfPicture(engine);
   const induction = inductionPicture(store);
-  const head = choice<string>(
-    "Layer and head",
-    Array.from({ length: LAYERS * HEADS }, (_, head) => ({ value: String(head), text: shortHead(head) })),
-    (head) => store.change({ head: Number(head) }, "new"),
-  );
+  const heads = Array.from({ length: LAYERS * HEADS }, (_, head) => ({ value: String(head), text: shortHead(head) }));
+  const head = choice("Layer and head", heads, (head) => store.change({ head: Number(head) }, "new"));
   const look = picture({
     name: "head",
     title: "One head, number by number",
     body: [head.element, matrices.line(...NAMES)],
-    data: () => scene.look,
+    data: () => room.scene.look,
   });
+  const beside = [
+    h("div", { class: "language-mask" }, mask.element),
+    h("div", { class: "language-side" }, bars.element),
+  ];
   const main = picture({
     name: "language",
     title: "A sentence and its streams",
-    body: [
-      h(
-        "div",
-        { class: "language-stage" },
-        streams.element,
-        h("div", { class: "language-mask" }, mask.element),
-        h("div", { class: "language-side" }, bars.element),
-      ),
-    ],
+    body: [h("div", { class: "language-stage" }, streams.element, ...beside)],
     ...controls,
     data: () => {
-      const { state, reading, bars } = scene;
+      const { state, reading, bars } = room.scene;
       return { state, reading, bars };
     },
   });
-  const agreement = agreementLine();
-  furnish(find("#room", HTMLElement), {
-    pictures: [main.element, shelf.element, induction.element, look.element, end()],
-    readout: teller.element,
-    agreement,
-    heedCode: () => heedCode(scene),
-    torchCode: () => torchCode(scene),
-  });
-
   /** One question after the other; what was asked in between and is not asked any more is left out. */
   async function read(): Promise<void> {
     try {
-      for (let [question] = scene.missing; question !== undefined; [question] = scene.missing) {
+      for (let [question] = room.scene.missing; question !== undefined; [question] = room.scene.missing) {
         await readings.read(question, engine);
         store.renew();
       }
@@ -137,8 +114,12 @@ function languageRoom(first: LanguageScene, engine: Engine): Room<LanguageScene,
   }
 
   return {
-    show: (next, answered) => {
-      [scene, answer] = [next, answered];
+    pictures: [main, shelf, induction, look, end()],
+    first: () => ({ name: WORD, row: room.scene.bars[0]?.id ?? 0, col: 0 }),
+    explain: ({ name, col }) => explainLook(room.scene, name, col, room.answer),
+    explainOther: ({ name, row }) => (name === WORD ? explainWord(room.scene, row) : undefined),
+    show: () => {
+      const { scene, answer } = room;
       const { state, missing } = scene;
       mask.show(state.kind);
       head.show(String(state.head));
@@ -146,7 +127,7 @@ function languageRoom(first: LanguageScene, engine: Engine): Room<LanguageScene,
       main.element.toggleAttribute("aria-busy", missing.length > 0);
       if (missing.length > 0) {
         reading ??= read();
-        return;
+        return false;
       }
       streams.show(scene);
       shelf.show(scene);
@@ -154,10 +135,9 @@ function languageRoom(first: LanguageScene, engine: Engine): Room<LanguageScene,
       main.say(mainText(scene));
       matrices.show((name) => viewOf(name, scene, answer));
       look.say(lookText(scene));
-      agreement.textContent = agreed("Attention weights", answer?.difference);
-      teller.tell();
       const title = state.kind === "masked" ? "What is in the blank?" : "What comes next?";
       bars.show(title, barsOf(scene), store.cell?.name === WORD ? store.cell.row : undefined);
+      return true;
     },
   };
 }

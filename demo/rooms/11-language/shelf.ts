@@ -30,8 +30,7 @@ export function shelfPicture(engine: Engine) {
   });
 
   async function read(ids: readonly number[], off: readonly number[]): Promise<void> {
-    const heed = await engine.opened;
-    if (heed === undefined) return;
+    const heed = await engine.started();
     if (model?.off !== String(off)) {
       close();
       const opened = import("./cached.js").then(({ openCached }) => openCached(heed, off));

@@ -5,7 +5,6 @@ import { find } from "../../src/ui/dom.js";
 import { bringRoom } from "./room.js";
 import { callsOf, Library, prepare, readAnswers, scenesOf } from "./scene.js";
 import { openBringStore } from "./state.js";
-// After the frame, whose styles a room refines.
 import "../../style/pixels.css";
 import "../../style/bring.css";
 

@@ -19,20 +19,14 @@ const POSITIONS = 16;
 type Numbers = ArrayLike<number>;
 
 /** The lengths of vectors: what each word's stream gets, and the stream after that. */
-interface Added {
-  readonly added: readonly number[];
-  readonly stream: readonly number[];
-}
+type Added = Readonly<Record<"added" | "stream", readonly number[]>>;
 
-export interface LayerReading {
+/** Queries, keys and values by head, word after word. */
+export interface LayerReading
+  extends Readonly<Record<"q" | "k" | "v", readonly Numbers[]>>,
+    Readonly<Record<"attention" | "mlp", Added>> {
   /** By head, for each word the weights of all. */
   readonly weights: readonly (readonly (readonly number[])[])[];
-  /** By head, word after word. */
-  readonly q: readonly Numbers[];
-  readonly k: readonly Numbers[];
-  readonly v: readonly Numbers[];
-  readonly attention: Added;
-  readonly mlp: Added;
 }
 
 export interface Reading {
@@ -125,7 +119,7 @@ export class Inside {
     const embedding = lengths(x);
     const lens = [await row()];
     const layers: LayerReading[] = [];
-    for (const { norms, attention, projections, mlp } of this.#blocks) {
+    for (const { norms, attention, projections, mlp: perceptron } of this.#blocks) {
       const [before, after] = norms;
       const input = rows(isFirst ? await run(before, x) : x);
       const options = { causal: isFirst, return: { weights: true } } as const;
@@ -136,15 +130,12 @@ export class Inside {
       x = sum(x, output.data);
       if (!isFirst) x = await run(before, x);
       const attended = { added: lengths(output.data), stream: lengths(x) };
-      const added = await run(mlp, isFirst ? await run(after, x) : x);
+      const added = await run(perceptron, isFirst ? await run(after, x) : x);
       x = sum(x, added);
       if (!isFirst) x = await run(after, x);
       lens.push(await row());
-      layers.push({
-        weights: byHead(weights.data, ids.length),
-        ...{ q, k, v },
-        ...{ attention: attended, mlp: { added: lengths(added), stream: lengths(x) } },
-      });
+      const mlp = { added: lengths(added), stream: lengths(x) };
+      layers.push({ weights: byHead(weights.data, ids.length), q, k, v, attention: attended, mlp });
     }
     return { embedding, layers, lens };
   }

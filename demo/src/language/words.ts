@@ -46,7 +46,6 @@ export function probabilitiesOf(logits: ArrayLike<number>, temperature = 1): Arr
 /** All words by their probability, the likeliest first. */
 export function candidates(logits: ArrayLike<number>, temperature = 1): readonly Candidate[] {
   const probabilities = probabilitiesOf(logits, temperature);
-  return WORDS.map((word, id) => ({ id, word, probability: probabilities[id] ?? 0 })).sort(
-    (a, b) => b.probability - a.probability,
-  );
+  const all = WORDS.map((word, id) => ({ id, word, probability: probabilities[id] ?? 0 }));
+  return all.sort((a, b) => b.probability - a.probability);
 }

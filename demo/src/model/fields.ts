@@ -13,8 +13,6 @@ export interface Field<T> {
   readonly isTooLarge?: (text: string) => boolean;
 }
 
-type Fields<S> = { readonly [K in keyof S]: Field<S[K]> };
-
 /** A field, and what it is at first. */
 interface Begun<T> extends Field<T> {
   readonly initial: T;
@@ -33,14 +31,18 @@ export function initialOf<S extends object>(fields: AllBegun<S>): S {
   return initial as S;
 }
 
-export function codecFrom<S extends object>(fields: AllBegun<S>, consistent?: (state: S) => S): Codec<S> {
-  return codecOf(initialOf(fields), fields, consistent);
+/** `unsaid`: what an address that says this much means by the fields that it leaves out, where that is not the initial state. */
+export function codecFrom<S extends object>(
+  fields: AllBegun<S>,
+  consistent?: (state: S) => S,
+  unsaid?: (said: Partial<S>) => Partial<S>,
+): Codec<S> {
+  return codecOf(initialOf(fields), fields, consistent, unsaid);
 }
 
-/** `unsaid`: what an address that says this much means by the fields that it leaves out, where that is not the initial state. */
 export function codecOf<S extends object>(
   initial: S,
-  fields: Fields<S>,
+  fields: { readonly [K in keyof S]: Field<S[K]> },
   consistent: (state: S) => S = (state) => state,
   unsaid: (said: Partial<S>) => Partial<S> = () => ({}),
 ): Codec<S> {
@@ -94,8 +96,21 @@ export function listed(values: readonly number[], wanted: number): number {
   return values.reduce((best, value) => (Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best));
 }
 
+/** One of these values, the closest to what is written. */
+export function step(key: string, values: readonly number[]): Field<number> {
+  const { read, write } = number(key, values[0] ?? 0, values.at(-1) ?? 0, 3);
+  const nearest = (value: number | undefined) => (value === undefined ? undefined : listed(values, value));
+  return { key, write, read: (text) => nearest(read(text)) };
+}
+
+/** A matrix of the given one's shape. */
+export function like(key: string, given: Matrix): Begun<Matrix> {
+  const field = matrix(key);
+  return { ...field, initial: given, read: (text) => fitting(field.read(text), given) };
+}
+
 /** One's own matrix, where it has the shape of the given one. */
-export function fitting<Own extends Matrix | null>(own: Own, given: Matrix): Own | undefined {
+export function fitting(own: Matrix | null | undefined, given: Matrix): Matrix | undefined {
   return own?.rows === given.rows && own.cols === given.cols ? own : undefined;
 }
 

@@ -77,16 +77,15 @@ export function bestOf(matrix: Readable, row: number): number {
   return best;
 }
 
-/** The largest difference between two matrices of one shape; NaN where one holds NaN. */
-export function widestGap(a: Matrix, b: Matrix): number {
-  let most = 0;
-  a.data.forEach((value, index) => {
-    const gap = Math.abs(value - (b.data[index] ?? Number.NaN));
-    // Two equal infinities differ by NaN; and NaN must show, which a comparison would drop.
-    most = value === b.data[index] ? most : Number.isNaN(gap) ? Number.NaN : Math.max(most, gap);
-  });
-  return most;
+/** The largest difference between two lists of numbers, or two matrices of one shape; NaN where one holds NaN. */
+export function widest(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  return Array.from(a).reduce((most, value, index) => {
+    // Two equal infinities differ by NaN; and NaN must show, which Math.max hands on.
+    return value === b[index] ? most : Math.max(most, Math.abs(value - (b[index] ?? Number.NaN)));
+  }, 0);
 }
+
+export const widestGap = (a: Readable, b: Readable): number => widest(a.data, b.data);
 
 /** Heads below each other as an f32 tensor, [1, heads, rows, cols]. */
 export function stack(heads: readonly Matrix[]): { readonly data: Float32Array; readonly shape: readonly number[] } {

@@ -2,9 +2,20 @@
 // consistent.
 
 import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
-import { codecFrom, type Field, initially, matrixOrNone, number, oneOf, type StateOf, text, wholes } from "./fields.js";
+import {
+  BY,
+  codecFrom,
+  type Field,
+  initially,
+  matrixOrNone,
+  number,
+  oneOf,
+  type StateOf,
+  text,
+  wholes,
+} from "./fields.js";
 import type { Matrix } from "./matrix.js";
-import { Store } from "./store.js";
+import type { Store } from "./store.js";
 import { cutIntoWords, MOST_TOKENS } from "./tokens.js";
 
 export const STEPS = ["words", "project", "scores", "scale", "mask", "softmax", "output"] as const;
@@ -33,46 +44,32 @@ const FIELDS = {
   hidden: initially([], wholes("hide")),
   step: initially("words", oneOf("step", STEPS)),
   /** The numbers of all steps instead of one. */
-  all: initially(false, flag("all", "1")),
+  all: initially(false, flag("all")),
   /** Results are filled query by query instead of all at once. */
-  loop: initially(false, flag("loop", "1")),
+  loop: initially(false, flag("loop")),
   /** Counted from 1 in the address. */
   head: initially(0, { key: "head", write: (head: number) => String(head + 1), read: readHead }),
   /** Which of Q, K, V the projection step shows. */
   role: initially("q", oneOf("role", ["q", "k", "v"])),
-  /** A word is a column instead of a row. */
-  columns: initially(false, flag("by", "columns")),
+  by: initially("rows", BY),
   /** The word in the light, by position; -1: the page chooses. */
   asker: initially(-1, number("word", -1, MOST_TOKENS)),
+  /** Edited projection matrices; null: as given. */
   wq: initially(null, matrixOrNone("wq")),
   wk: initially(null, matrixOrNone("wk")),
   wv: initially(null, matrixOrNone("wv")),
 };
 
-/** Each edited matrix has a name of its own in the address. */
-type FlatState = StateOf<typeof FIELDS>;
-
-export type Causal = FlatState["causal"];
-export type Role = FlatState["role"];
-
-export interface State extends Omit<FlatState, "wq" | "wk" | "wv"> {
-  /** Edited projection matrices; null: as given. */
-  readonly edited: Readonly<Record<Role, Matrix | null>>;
-}
-
+export type State = StateOf<typeof FIELDS>;
+export type Causal = State["causal"];
+export type Role = State["role"];
 export type WalkStore = Store<State>;
 
-const FLAT = codecFrom<FlatState>(FIELDS);
-const flat = ({ edited: { q, k, v }, ...rest }: State): FlatState => ({ ...rest, wq: q, wk: k, wv: v });
-const { wq: q, wk: k, wv: v, ...others } = FLAT.initial;
+export const WALK_STATE = codecFrom<State>(FIELDS, consistent);
+export const INITIAL = WALK_STATE.initial;
 
-export const NOTHING_EDITED: State["edited"] = { q, k, v };
-export const INITIAL: State = { ...others, edited: NOTHING_EDITED };
-
-export function openWalkStore(): WalkStore {
-  const { isTooLarge } = FLAT;
-  return new Store({ initial: INITIAL, consistent, fromHash, toHash, isTooLarge }, ["step", "role", "all"]);
-}
+/** No projection is edited. */
+export const NOTHING_EDITED = { wq: null, wk: null, wv: null };
 
 /** Words of the sentence, or names for the rows of a typed matrix. */
 export function labelsOf(state: State): readonly string[] {
@@ -88,19 +85,19 @@ export function isNameless(state: State): boolean {
 }
 
 /** The nearest state that makes sense: a width that the heads divide, no edits of another width, no words that are gone. */
-export function consistent(state: State): State {
+function consistent(state: State): State {
   const heads = clampWhole(state.heads, 1, MOST_HEADS);
   const width = state.numbers?.cols ?? nearestWidth(state.width, heads);
   const count = state.numbers?.rows ?? cutIntoWords(state.text).words.length;
   const isOther = (edit: Matrix | null) => edit !== null && (edit.rows !== width || edit.cols !== width);
   return {
     ...state,
+    ...([state.wq, state.wk, state.wv].some(isOther) ? NOTHING_EDITED : {}),
     width,
     heads: state.numbers !== null && width % heads !== 0 ? 1 : heads,
     asking: clampWhole(state.asking, 0, count),
     // The same objects where nothing changed: whoever compares states compares these by identity.
     hidden: state.hidden.every((index) => index < count) ? state.hidden : state.hidden.filter((index) => index < count),
-    edited: Object.values(state.edited).some(isOther) ? NOTHING_EDITED : state.edited,
     head: clampWhole(state.head, 0, heads - 1),
     asker: state.asker < count ? state.asker : -1,
   };
@@ -116,15 +113,8 @@ function clampWhole(value: number, least: number, most: number): number {
   return Number.isFinite(value) ? Math.min(most, Math.max(least, Math.round(value))) : least;
 }
 
-export const toHash = (state: State): string => FLAT.toHash(flat(state));
-
-export function fromHash(hash: string): Partial<State> {
-  const { wq: q = null, wk: k = null, wv: v = null, ...read } = FLAT.fromHash(hash);
-  return q === null && k === null && v === null ? read : { ...read, edited: { q, k, v } };
-}
-
-function flag(key: string, said: string): Field<boolean> {
-  return { key, write: (is) => (is ? said : ""), read: (written) => (written === said ? true : undefined) };
+function flag(key: string): Field<boolean> {
+  return { key, write: (is) => (is ? "1" : ""), read: (written) => (written === "1" ? true : undefined) };
 }
 
 function readHead(written: string): number | undefined {

@@ -14,7 +14,7 @@ export function walk(state: State) {
   const labels = labelsOf(state);
   const x = state.numbers ?? embed(labels, state.width);
   const given = givenProjections(x.cols);
-  const projections = { q: state.edited.q ?? given.q, k: state.edited.k ?? given.k, v: state.edited.v ?? given.v };
+  const projections = { q: state.wq ?? given.q, k: state.wk ?? given.k, v: state.wv ?? given.v };
   const headWidth = x.cols / state.heads;
   const scale = state.scale === "root" ? 1 / Math.sqrt(headWidth) : state.scale;
   const first = state.asking === 0 ? 0 : labels.length - state.asking;
@@ -46,7 +46,11 @@ export function walk(state: State) {
     unknown: isNameless(state) ? [] : labels.filter(isUnknown),
     featureNames: named(FEATURES, "f"),
     questionNames: named(QUESTION_NAMES, "c"),
-    ...{ x, projections, scale, headWidth, hiddenBy },
+    x,
+    projections,
+    scale,
+    headWidth,
+    hiddenBy,
     heads: Array.from({ length: state.heads }, (_, head) => headAt(head)),
   };
 }

@@ -1,5 +1,6 @@
 // What every page does around its room: the theme, links within the page, and in a room the line about the engine.
 
+// A room imports its own styles after this file, and they refine these.
 import "../../style/base.css";
 import "../../style/page.css";
 import "../../style/controls.css";
@@ -56,10 +57,8 @@ function showStatus({ status }: Engine): void {
   if (status.kind === "failed") {
     summary.textContent = "kernels not running";
     details.replaceChildren(h("p", {}, status.message));
-    warning.replaceChildren(
-      h("strong", {}, "The kernels did not start here."),
-      ` ${status.message}. Everything below still works: it is computed by this page’s own arithmetic instead.`,
-    );
+    const own = " Everything below still works: it is computed by this page’s own arithmetic instead.";
+    warning.replaceChildren(h("strong", {}, "The kernels did not start here."), ` ${status.message}.`, own);
     return;
   }
   const { capabilities: found, microseconds } = status;
@@ -74,10 +73,8 @@ function showStatus({ status }: Engine): void {
     "Isolated page": found.isolated ? "yes" : "no",
     "Last call": time === undefined ? "being timed" : `${time}, median of 15, awaited from the page`,
   };
-  details.replaceChildren(
-    h("dl", {}, ...Object.entries(facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    ...found.reasons.map((reason) => h("p", {}, reason)),
-  );
+  const pairs = Object.entries(facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]);
+  details.replaceChildren(h("dl", {}, ...pairs), ...found.reasons.map((reason) => h("p", {}, reason)));
 }
 
 const WORKER = {

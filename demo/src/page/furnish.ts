@@ -4,26 +4,33 @@ import { codeButtons } from "../ui/code.js";
 import { h } from "../ui/dom.js";
 import { agreeing, magnitude } from "../ui/numbers.js";
 
-interface Furniture {
+/** An element, or what has one. */
+type Standing = HTMLElement | { readonly element: HTMLElement };
+
+export interface Furniture {
   /** Above everything: what chooses the picture. */
-  readonly above?: readonly HTMLElement[];
+  readonly above?: readonly Standing[];
   /** The first is what the room is about. */
-  readonly pictures: readonly HTMLElement[];
+  readonly pictures: readonly Standing[];
   readonly readout: HTMLElement;
   readonly agreement: HTMLElement;
-  readonly heedCode: () => string;
-  readonly torchCode: () => string;
+  readonly heedCode?: (() => string) | undefined;
+  readonly torchCode?: (() => string) | undefined;
   /** What else stands in the menu of every picture. */
   readonly menu?: readonly HTMLElement[];
 }
 
+const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
+  all.map((one) => (one instanceof HTMLElement ? one : one.element));
+
 export function furnish(root: HTMLElement, furniture: Furniture): void {
   const { above = [], pictures, readout, agreement, heedCode, torchCode, menu = [] } = furniture;
   root.append(
-    ...above,
-    h("div", { class: "with-readout" }, h("div", {}, ...pictures), readout),
+    ...elementsOf(above),
+    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), readout),
     h("div", { class: "room-foot" }, agreement),
   );
+  if (heedCode === undefined || torchCode === undefined) return;
   const shared = h("div", { class: "menu-room" }, codeButtons(heedCode, torchCode), ...menu);
   root.querySelector(".menu-items")?.append(shared);
   // One for all menus: it goes to the one that is about to open.

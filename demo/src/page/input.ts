@@ -2,7 +2,7 @@
 
 import { formatSingle, readBlock, WHAT_IS_TYPED } from "heed/viz";
 import { MOST_WIDTH } from "../model/embed.js";
-import { fill, identity, type Matrix, rowsOf } from "../model/matrix.js";
+import { fill, identity, type Matrix, rowsOf, singleRows } from "../model/matrix.js";
 import { INITIAL, isNameless, NOTHING_EDITED, type State, type WalkStore } from "../model/state.js";
 import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
 import type { Walk } from "../model/walk.js";
@@ -16,30 +16,22 @@ const preset = (name: string, patch: Partial<State>) => {
   return { name, state: { ...state, asker: Math.max(0, cutIntoWords(state.text).words.indexOf("it")) } };
 };
 
+const SLOW_FOX = "The hungry fox saw a rabbit because it was slow";
+const THEN_IT = "The dog chased the cat and then it";
+const UNCHANGED = identity(INITIAL.width);
+const [NUMBERS, SAME] = [singleRows([1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, -1], [0.5, 0.5, 0, 0]), identity(4)];
+const TWICE = fill(4, 4, (row, col) => (row === col ? 2 : 0));
+
 /** Sentences and settings worth starting from. */
 const PRESETS = [
   preset("“it”, one head", {}),
   preset("“it”, two heads", { heads: 2 }),
   preset("too wide, not tired", { text: INITIAL.text.replace("tired", "wide") }),
-  preset("Causal: no looking ahead", {
-    text: "The hungry fox saw a rabbit because it was slow",
-    causal: "lower-right",
-  }),
-  preset("Causal: only the last word asks", {
-    text: "The dog chased the cat and then it",
-    causal: "lower-right",
-    asking: 1,
-  }),
+  preset("Causal: no looking ahead", { text: SLOW_FOX, causal: "lower-right" }),
+  preset("Causal: only the last word asks", { text: THEN_IT, causal: "lower-right", asking: 1 }),
   preset("Padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),
-  preset("No parameters: softmax(XXᵀ) X", {
-    scale: 1,
-    edited: { q: identity(INITIAL.width), k: identity(INITIAL.width), v: null },
-  }),
-  preset("Just numbers", {
-    text: "",
-    numbers: fill(4, 4, (row, col) => [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, -1, 0.5, 0.5, 0, 0][row * 4 + col] ?? 0),
-    edited: { q: fill(4, 4, (row, col) => (row === col ? 2 : 0)), k: identity(4), v: null },
-  }),
+  preset("No parameters: softmax(XXᵀ) X", { scale: 1, wq: UNCHANGED, wk: UNCHANGED }),
+  preset("Just numbers", { text: "", numbers: NUMBERS, wq: TWICE, wk: SAME }),
 ];
 
 export function sentenceInput(store: WalkStore, root: HTMLElement) {
@@ -52,7 +44,7 @@ export function sentenceInput(store: WalkStore, root: HTMLElement) {
   const source = choice("Start from", { words: "a sentence", numbers: "numbers" }, (value) => {
     wantsNumbers = value === "numbers";
     const text = cutIntoWords(store.state.text).words.length === 0 ? INITIAL.text : store.state.text;
-    const typed = { numbers: null, text, edited: NOTHING_EDITED };
+    const typed = { numbers: null, text, ...NOTHING_EDITED };
     store.change(wantsNumbers ? { numbers: walk?.x ?? null } : typed, "new");
   });
   const text = h("input", { type: "text", id: "sentence", maxlength: 400, autocomplete: "off", dir: "auto" });
@@ -81,9 +73,9 @@ export function sentenceInput(store: WalkStore, root: HTMLElement) {
     else store.change({ numbers: matrix, asker: -1 }, "run");
   });
   const start = (preset: State): void => {
-    const { step, all, loop, role, columns } = store.state;
+    const { step, all, loop, role, by } = store.state;
     wantsNumbers = false;
-    store.change({ ...preset, step, all, loop, role, columns }, "new");
+    store.change({ ...preset, step, all, loop, role, by }, "new");
   };
   root.replaceChildren(
     h("div", { class: "controls-input" }, source.element, ...boxes),

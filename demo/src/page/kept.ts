@@ -1,13 +1,19 @@
 // What is kept on this device: the theme that was chosen, and the place on a page. Storage may be forbidden: then nothing is kept, and
 // nothing found.
 
-/** `value`: to be kept from now on. */
-function kept(storage: () => Storage, key: string, value?: string): string {
+function kept(storage: () => Storage, key: string): string {
   try {
-    if (value !== undefined) storage().setItem(key, value);
     return storage().getItem(key) ?? "";
   } catch {
     return "";
+  }
+}
+
+function keep(storage: () => Storage, key: string, value: string): void {
+  try {
+    storage().setItem(key, value);
+  } catch {
+    // Then nothing is kept.
   }
 }
 
@@ -18,8 +24,9 @@ const [THEME, PLACE] = ["heed-theme", "heed-place"] as const;
 /** Light or dark: as the system says, until the reader says otherwise. */
 export function startTheme(button: HTMLButtonElement): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
+  const bySystem = (): string => (system.matches ? "dark" : "light");
   let chosen = kept(local, THEME);
-  const now = (): string => (/^(?:light|dark)$/.test(chosen) ? chosen : system.matches ? "dark" : "light");
+  const now = (): string => (/^(?:light|dark)$/.test(chosen) ? chosen : bySystem());
   const other = (): string => (now() === "dark" ? "light" : "dark");
   const apply = (): void => {
     if (now() === chosen) document.documentElement.dataset["theme"] = chosen;
@@ -28,7 +35,7 @@ export function startTheme(button: HTMLButtonElement): void {
   };
   button.addEventListener("click", () => {
     chosen = other();
-    kept(local, THEME, chosen);
+    keep(local, THEME, chosen);
     apply();
   });
   system.addEventListener("change", apply);
@@ -40,7 +47,7 @@ export function startTheme(button: HTMLButtonElement): void {
  * reload ends with the event `load`, before a room stands.
  */
 export function placeLeft(): number {
-  addEventListener("pagehide", () => kept(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
+  addEventListener("pagehide", () => keep(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
   const [visit] = performance.getEntriesByType("navigation");
   const comesBack = visit instanceof PerformanceNavigationTiming && visit.type !== "navigate";
   const [place, path] = kept(session, PLACE).split(" ");

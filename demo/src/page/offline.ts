@@ -60,15 +60,13 @@ async function keepAll(signal: AbortSignal, say: (text: string) => void): Promis
   signal.addEventListener("abort", () => (installing ?? active)?.postMessage("stop"), heard);
   try {
     await new Promise<void>((done, fail) => {
-      serviceWorker.addEventListener(
-        "message",
-        ({ data: { share = 0, trouble } }: MessageEvent<{ share?: number; trouble?: string }>) => {
-          say(`Keeping ${Math.round(100 * share)} %`);
-          if (trouble !== undefined) fail(new Error(trouble));
-          else if (share === 1) done();
-        },
-        heard,
-      );
+      type Progress = MessageEvent<{ share?: number; trouble?: string }>;
+      const follow = ({ data: { share = 0, trouble } }: Progress): void => {
+        say(`Keeping ${Math.round(100 * share)} %`);
+        if (trouble !== undefined) fail(new Error(trouble));
+        else if (share === 1) done();
+      };
+      serviceWorker.addEventListener("message", follow, heard);
       serviceWorker.startMessages();
     });
     await serviceWorker.ready;

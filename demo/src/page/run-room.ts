@@ -10,13 +10,13 @@ import { drawn, inPieces, LAID_OUT, pause } from "../ui/pieces.js";
 import { startFrame } from "./frame.js";
 import { placeLeft } from "./kept.js";
 
-export interface Room<Scene, Answered> {
+interface Room<Scene, Answered> {
   readonly show: (scene: Scene, answered: Answered | undefined) => void;
-  /** The same, where it is too much to be done at a time. */
-  readonly showing?: (scene: Scene, answered: Answered | undefined) => Iterable<unknown>;
+  /** The same in pieces. */
+  readonly showing: (scene: Scene, answered: Answered | undefined) => Iterable<unknown>;
 }
 
-interface RoomParts<State extends object, Scene, Answered> {
+export interface RoomParts<State extends object, Scene, Answered> {
   readonly store: Store<State>;
   /** What scenes are made of and keep, where that takes long. */
   readonly prepare?: (state: State) => Iterable<unknown>;
@@ -66,7 +66,6 @@ export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A
     store.listen(change);
     await pause();
     if (store.state !== state) change(store.state);
-    else if (room.showing === undefined) show();
     else await inPieces(room.showing(scene, undefined), () => shown > 0);
     await pause();
     if (question === 0) compute();

@@ -51,8 +51,11 @@ export function sentenceStage(store: WalkStore, root: HTMLElement) {
 /** The word to begin with when nobody has chosen one: a pronoun, as it has most to ask; -1 where there is no word. */
 export function tellingWord(walk: Walk): number {
   const first = walk.labels.length - walk.askers.length;
-  const rank = (word: string): number => (meaningOf(word)?.["points"] ? 0 : meaningOf(word)?.["glue"] ? 2 : 1);
-  const ranks = walk.askers.map(rank);
+  const ranks = walk.askers.map((word): number => {
+    const { points = 0, glue = 0 } = meaningOf(word) ?? {};
+    if (points > 0) return 0;
+    return glue > 0 ? 2 : 1;
+  });
   return ranks.length === 0 ? -1 : first + ranks.indexOf(Math.min(...ranks));
 }
 

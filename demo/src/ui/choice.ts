@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-export interface Choice<T extends string> {
+interface Choice<T extends string> {
   readonly element: HTMLFieldSetElement;
   /** Any other value: none is chosen. */
   readonly show: (value: string) => void;
@@ -17,7 +17,7 @@ interface Option<T> {
 }
 
 /** Texts by their values; or options in their order, each the text itself where that is all. */
-type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<T> | T)[];
+export type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<T> | T)[];
 
 let groups = 0;
 
@@ -45,11 +45,7 @@ export function choice<T extends string>(legend: string, offered: Offered<T>, ch
 
 function listed<T extends string>(offered: Offered<T>): readonly Option<T>[] {
   if (isList(offered)) return offered.map((one) => (typeof one === "string" ? { value: one, text: one } : one));
-  const options: Option<T>[] = [];
-  for (const value in offered) options.push({ value, text: offered[value] });
-  return options;
+  return (Object.keys(offered) as T[]).map((value) => ({ value, text: offered[value] }));
 }
 
-function isList<T extends string>(offered: Offered<T>): offered is readonly (Option<T> | T)[] {
-  return Array.isArray(offered);
-}
+const isList = <T extends string>(offered: Offered<T>): offered is readonly (Option<T> | T)[] => Array.isArray(offered);

@@ -77,9 +77,8 @@ function written(value: unknown): string {
   if (value instanceof Float32Array || value instanceof Uint8Array)
     return `${value.constructor.name}.of(${Array.from(value, single).join(", ")})`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  return `{ ${Object.entries(value)
-    .map(([name, one]) => `${name}: ${written(one)}`)
-    .join(", ")} }`;
+  const parts = Object.entries(value).map(([name, one]) => `${name}: ${written(one)}`);
+  return `{ ${parts.join(", ")} }`;
 }
 
 /** A whole program of heed's: what it is about, what it does, and what it prints. */

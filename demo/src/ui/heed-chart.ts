@@ -13,11 +13,8 @@ export interface Series {
 }
 
 /** A measured point beside the lines: its position and, from 0 to 1, its importance. */
-interface ChartDot {
+interface ChartDot extends Readonly<Record<"x" | "y" | "weight", number>> {
   readonly name: string;
-  readonly x: number;
-  readonly y: number;
-  readonly weight: number;
 }
 
 export interface ChartView {

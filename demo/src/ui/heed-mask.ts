@@ -3,7 +3,6 @@
 import { goalOf, h } from "./dom.js";
 
 export interface MaskView {
-  readonly name: string;
   readonly label: string;
   readonly rows: number;
   readonly cols: number;

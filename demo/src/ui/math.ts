@@ -11,13 +11,26 @@ function element(tag: string, ...parts: readonly Part[]): Element {
 }
 
 /** A letter alone is a variable, digits a number, anything else an operator. */
-function atom(part: Part): Element {
-  if (typeof part !== "string") return part;
-  if (/^\p{L}$/u.test(part)) return element("mi", part);
-  return element(/^(?:[\d.]+|−∞)$/.test(part) ? "mn" : "mo", part);
+function leaf(text: string): Element {
+  if (/^\p{L}$/u.test(text)) return element("mi", text);
+  return element(/^(?:[\d.]+|−∞)$/.test(text) ? "mn" : "mo", text);
 }
 
-export const row = (...parts: readonly Part[]): Element => element("mrow", ...parts.map(atom));
+/** What stands between blanks, with its index: "a_i = b_ij". */
+function atoms(part: Part): Element[] {
+  if (typeof part !== "string") return [part];
+  return part.split(" ").map((one) => {
+    const [base = "", index = ""] = one.split("_");
+    return index === "" ? leaf(base) : sub(leaf(base), row(...index));
+  });
+}
+
+const atom = (part: Part): Element => {
+  const [first, ...more] = atoms(part);
+  return first === undefined || more.length > 0 ? row(part) : first;
+};
+
+export const row = (...parts: readonly Part[]): Element => element("mrow", ...parts.flatMap(atoms));
 export const sub = (base: Part, below: Part): Element => element("msub", atom(base), atom(below));
 export const sup = (base: Part, above: Part): Element => element("msup", atom(base), atom(above));
 export const fraction = (over: Part, under: Part): Element => element("mfrac", atom(over), atom(under));

@@ -5,11 +5,14 @@ import type { Cell } from "../model/cell.js";
 import { largest, type Matrix } from "../model/matrix.js";
 import { h, on } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
-import { columnsOf, toldAsShown, turned, turnedLight } from "./orientation.js";
+import { columnsOf, turned, turnedLight, worded } from "./orientation.js";
 
 export interface NamedSpot<Name extends string> extends Cell {
   readonly name: Name;
 }
+
+/** What was typed or pasted, from this cell on. */
+export type EditNamed<N extends string> = (name: N, row: number, col: number, values: MatrixEdit["values"]) => void;
 
 export type View = Omit<MatrixView, "name">;
 /** A matrix that has none is hidden. */
@@ -32,12 +35,17 @@ export function weighed(...parts: Parameters<typeof signed>): View {
 
 export class NamedMatrices<Name extends string> {
   readonly #matrices: ReadonlyMap<Name, HeedMatrix>;
-  readonly #isTurned: () => boolean;
+  readonly #store: { readonly state: object };
 
-  /** `isTurned`: what is a row for the room is shown as a column; asked each time. */
-  constructor(names: readonly Name[], isTurned: () => boolean = () => false) {
-    this.#isTurned = isTurned;
+  /** What is a row for the room is shown as a column where the state in the store says so. */
+  constructor(names: readonly Name[], store: { readonly state: object } = { state: {} }) {
+    this.#store = store;
     this.#matrices = new Map(names.map((name) => [name, new HeedMatrix()]));
+  }
+
+  get isTurned(): boolean {
+    const { state } = this.#store;
+    return "by" in state && state.by === "columns";
   }
 
   of(...names: readonly Name[]): HTMLElement[] {
@@ -52,7 +60,7 @@ export class NamedMatrices<Name extends string> {
   /** Once for each room. */
   listen(
     teller: { readonly point: (spot: NamedSpot<Name>, held: boolean) => void; readonly leave: () => void },
-    edit: (name: Name, row: number, col: number, values: MatrixEdit["values"]) => void = () => {},
+    edit: EditNamed<Name> = () => {},
   ): void {
     for (const [name, matrix] of this.#matrices) {
       for (const type of ["inspect", "select"] as const) {
@@ -63,7 +71,7 @@ export class NamedMatrices<Name extends string> {
         });
       }
       on<MatrixEdit>(matrix, "edit", (typed) => {
-        edit(name, ...this.#placed(typed), this.#isTurned() ? columnsOf(typed.values) : typed.values);
+        edit(name, ...this.#placed(typed), this.isTurned ? columnsOf(typed.values) : typed.values);
       });
       matrix.addEventListener("leave", () => teller.leave());
     }
@@ -71,7 +79,7 @@ export class NamedMatrices<Name extends string> {
 
   /** From the room's rows and columns to those that are shown, and back. */
   #placed({ row, col }: Pick<Cell, "row" | "col">): [number, number] {
-    return this.#isTurned() ? [col, row] : [row, col];
+    return this.isTurned ? [col, row] : [row, col];
   }
 
   /** Those without a view are hidden. `names`: of which there is something new. Default: all. */
@@ -80,7 +88,7 @@ export class NamedMatrices<Name extends string> {
       const [matrix, view] = [this.#matrices.get(name), viewOf(name)];
       if (matrix === undefined) continue;
       matrix.hidden = view === undefined;
-      if (view !== undefined) matrix.show(this.#isTurned() ? turned(view) : view);
+      if (view !== undefined) matrix.show(this.isTurned ? turned(view) : view);
     }
   }
 
@@ -102,15 +110,20 @@ export class NamedMatrices<Name extends string> {
   }
 
   /** What is told of such a cell, as the matrices stand. */
-  told(cell: Cell, explain: (spot: NamedSpot<Name>) => Explanation | undefined): Explanation | undefined {
+  told(
+    cell: Cell,
+    explain: (spot: NamedSpot<Name>) => Explanation | undefined,
+    explainOther: (cell: Cell) => Explanation | undefined = () => undefined,
+  ): Explanation | undefined {
     const spot = this.find(cell);
-    return toldAsShown(spot === undefined ? undefined : explain(spot), this.#isTurned());
+    const told = spot === undefined ? explainOther(cell) : explain(spot);
+    return told !== undefined && this.isTurned ? { ...told, sentence: worded(told.sentence) } : told;
   }
 
   light(lights: readonly NamedLight[]): void {
     for (const [name, matrix] of this.#matrices) {
       const own = lights.filter((light) => light.name === name);
-      matrix.light(this.#isTurned() ? own.map(turnedLight) : own);
+      matrix.light(this.isTurned ? own.map(turnedLight) : own);
     }
   }
 }

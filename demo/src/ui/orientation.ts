@@ -3,12 +3,14 @@
 import type { Light, MatrixView } from "heed/viz";
 import type { By } from "../model/fields.js";
 import { transpose } from "../model/matrix.js";
-import { type Choice, choice } from "./choice.js";
-import type { Explanation } from "./explanation.js";
+import type { Store } from "../model/store.js";
+import { boundChoice } from "./bound.js";
 
-/** Of a room in which `what` stands in a row or a column: a word, say. */
-export function byChoice(what: string, chosen: (by: By) => void): Choice<By> {
-  return choice<By>(`A ${what} is a`, { rows: "row", columns: "column" }, chosen);
+const TEXTS: Readonly<Record<By, string>> = { rows: "row", columns: "column" };
+
+/** In a room in which `what` stands in a row or a column: a word, say. */
+export function byChoice<S extends { readonly by: By }>(store: Store<S>, what: string): HTMLElement {
+  return boundChoice(store, "by", `A ${what} is a`, TEXTS);
 }
 
 export function turned(view: MatrixView): MatrixView {
@@ -27,15 +29,9 @@ export function turned(view: MatrixView): MatrixView {
 export function worded(text: string): string {
   return text.replace(/\b(row|column)(s?)\b/gi, (_, word: string, many: string) => {
     const other = word.toLowerCase() === "row" ? "column" : "row";
-    return (
-      (word.startsWith(word.charAt(0).toUpperCase()) ? other.charAt(0).toUpperCase() + other.slice(1) : other) + many
-    );
+    const isUpper = word.startsWith(word.charAt(0).toUpperCase());
+    return (isUpper ? other.charAt(0).toUpperCase() + other.slice(1) : other) + many;
   });
-}
-
-/** What is told of a cell, in words that fit how its matrix stands. */
-export function toldAsShown(told: Explanation | undefined, isTurned: boolean): Explanation | undefined {
-  return told !== undefined && isTurned ? { ...told, sentence: worded(told.sentence) } : told;
 }
 
 /** What is lit on a matrix, on the turned one. */

@@ -2,15 +2,8 @@
 
 import { button, h } from "./dom.js";
 
-export function presets<Preset extends { readonly name: string }>(
-  label: string,
-  all: readonly Preset[],
-  chosen: (preset: Preset) => void,
-): HTMLElement {
-  return h(
-    "div",
-    { class: "presets", role: "group", "aria-label": "Examples" },
-    h("span", { class: "small-label" }, label),
-    ...all.map((preset) => button(preset.name, () => chosen(preset), "link")),
-  );
+export function presets<P extends { name: string }>(label: string, all: readonly P[], chosen: (one: P) => void) {
+  const group = { class: "presets", role: "group", "aria-label": "Examples" };
+  const buttons = all.map((one) => button(one.name, () => chosen(one), "link"));
+  return h("div", group, h("span", { class: "small-label" }, label), ...buttons);
 }

@@ -10,11 +10,7 @@ interface Slider {
   readonly enable: (enabled: boolean) => void;
 }
 
-interface Range {
-  readonly least: number;
-  readonly most: number;
-  readonly step: number;
-}
+export type Range = Readonly<Record<"least" | "most" | "step", number>>;
 
 let sliders = 0;
 

@@ -10,10 +10,7 @@ import { drawn } from "./pieces.js";
 import { slider } from "./slider.js";
 
 /** The model after so many steps. */
-export interface Moment {
-  readonly step: number;
-  readonly loss: number;
-}
+export type Moment = Readonly<Record<"step" | "loss", number>>;
 
 export interface Run<Kind extends string> {
   readonly heed: Heed;
@@ -134,15 +131,12 @@ export class Training<Kind extends string, Seen extends Moment> {
     const begun = performance.now();
     let seconds = 0;
     try {
-      await learn(
-        { heed, kind, signal },
-        (moment) => {
-          moments.push(moment);
-          say(`Step ${moment.step} of ${steps[kind]}`);
-          void draw();
-        },
-        say,
-      );
+      const seen = (moment: Seen): void => {
+        moments.push(moment);
+        say(`Step ${moment.step} of ${steps[kind]}`);
+        void draw();
+      };
+      await learn({ heed, kind, signal }, seen, say);
       seconds = (performance.now() - begun) / 1000;
       await after?.(signal);
     } finally {
@@ -162,14 +156,10 @@ export class Training<Kind extends string, Seen extends Moment> {
     const { kind } = chosen();
     // The table behind the curve says what there is; the axis has room for what is to come.
     const values = Array.from({ length: steps[kind] / every[kind] + 1 }, (_, index) => index * every[kind]);
+    const ticks = values.filter((_, index) => index % ((values.length - 1) / 5) === 0);
     this.chart.show({
       label: "Loss against the step of training",
-      x: {
-        name: "step",
-        values,
-        log: false,
-        ticks: values.filter((_, index) => index % ((values.length - 1) / 5) === 0),
-      },
+      x: { name: "step", values, log: false, ticks },
       y: { name: "loss", most: mostLoss },
       series: series(this.moments, values).filter((one) => one.values.length > 0),
       cursor: Math.max(0, this.#cursor),

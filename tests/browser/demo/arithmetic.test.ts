@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { explain } from "../../../demo/rooms/04-matrix-walk/explain.js";
 import { MATRICES, type Scene, viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
 import { at, fill } from "../../../demo/src/model/matrix.js";
-import { consistent, fromHash, INITIAL, type State, toHash } from "../../../demo/src/model/state.js";
+import { type State, WALK_STATE } from "../../../demo/src/model/state.js";
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
 import { walk } from "../../../demo/src/model/walk.js";
 import type { Explanation } from "../../../demo/src/ui/explanation.js";
@@ -26,11 +26,13 @@ const STATES: Readonly<Record<string, Partial<State>>> = {
   "numbers, edited projections": {
     text: "",
     numbers: fill(3, 5, (row, col) => row - col / 2),
-    edited: { q: fill(5, 5, (row, col) => (row + col) / 4), k: fill(5, 5, (row, col) => row - col), v: null },
+    wq: fill(5, 5, (row, col) => (row + col) / 4),
+    wk: fill(5, 5, (row, col) => row - col),
   },
 };
 
-const cases = Object.entries(STATES).map(([name, patch]) => [name, consistent({ ...INITIAL, ...patch })] as const);
+const { initial, consistent, fromHash, toHash } = WALK_STATE;
+const cases = Object.entries(STATES).map(([name, patch]) => [name, consistent({ ...initial, ...patch })] as const);
 
 function sceneOf(state: State): Scene {
   const walked = walk(state);
@@ -133,7 +135,7 @@ describe("numbers", () => {
 
 describe("the address", () => {
   test.each(cases)("holds the whole state: %s", (_name, state) => {
-    const again = consistent({ ...INITIAL, ...fromHash(toHash(state)) });
+    const again = consistent({ ...initial, ...fromHash(toHash(state)) });
     expect(again).toEqual(state);
   });
 });
