@@ -1,4 +1,4 @@
-// What all pages share: the rooms and where they are, and the frame that is written around each page when it is served or built.
+// What all pages share: the rooms and where they are, and the document that is written around each page when it is served or built.
 
 import type { Plugin } from "vite";
 import { NOTICES } from "./notices.js";
@@ -52,36 +52,45 @@ export function frame(): Plugin {
         // Of the front page -1.
         const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         return html
-          .replace(ROOM_PAGE, (_, folder: string, head: string, filled: string) => room(folder, head, filled))
-          .replace("<!-- head -->", HEAD)
-          .replace("<!-- masthead -->", masthead(here))
-          .replace("<!-- rooms -->", doors())
-          .replace("<!-- footer -->", footer(here));
+          .replace(PAGE, (_, folder: string, head: string, content: string) => page(here, folder, head, content))
+          .replace("<!-- rooms -->", doors());
       },
     },
   };
 }
 
-const HEAD = `<meta charset="utf-8" />
+/** A page's own part: where its program is, what its head says, and what stands in it. */
+const PAGE = /<!-- page ([\w-]+) -->\s*(<meta.*?\/>(?:\s*<title>.*?<\/title>)?)\s*(.*)/s;
+
+function page(here: number, folder: string, head: string, content: string): string {
+  const [, name = ""] = /<h1>(.*?)<\/h1>/.exec(content) ?? [];
+  const title = head.includes("<title>") ? "" : `<title>${name} · heed</title>`;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <link rel="icon" href="./icon.svg" type="image/svg+xml" />`;
+    <link rel="icon" href="./icon.svg" type="image/svg+xml" />
+    ${head}${title}
+  </head>
+  <body>
+    ${masthead(here)}
+    <main id="content">${here < 0 ? content : room(folder, content)}</main>
+    ${footer(here)}
+    <script type="module" src="./rooms/${folder}/page.ts"></script>
+  </body>
+</html>`;
+}
 
 /** A room says its name and what it is about; some say what stands in it until its program runs. */
-const ROOM_PAGE = /<!-- room ([\w-]+) -->(\s*<h1>.*?<\/p>)(.*)(?=<\/body>)/s;
-
-function room(folder: string, head: string, filled: string): string {
-  return `<!-- masthead -->
-    <main id="content">
-      <p id="warning" class="warning" role="alert" hidden></p>
+function room(folder: string, content: string): string {
+  const end = content.indexOf("</p>") + 4;
+  return `<p id="warning" class="warning" role="alert" hidden></p>
       <section class="room whole ${folder.slice(3)}" aria-labelledby="title">
-        <div class="room-head">${head.replace("<h1>", '<h1 id="title">')}</div>
-        <div id="room" data-room>${filled.trim()}</div>
-      </section>
-    </main>
-    <!-- footer -->
-    <script type="module" src="./rooms/${folder}/page.ts"></script>
-  `;
+        <div class="room-head">${content.slice(0, end).replace("<h1>", '<h1 id="title">')}</div>
+        <div id="room" data-room>${content.slice(end).trim()}</div>
+      </section>`;
 }
 
 /** The front page asks one question, and has the rooms at its end. */
