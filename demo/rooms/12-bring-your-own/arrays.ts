@@ -18,23 +18,13 @@ export interface Arrays {
   readonly words: readonly { readonly name: string; readonly words: readonly string[] }[];
 }
 
-/** What all numbers of an array say. */
-interface Survey {
-  /** The place of the first that is none; -1: all are. */
-  readonly odd: number;
-  readonly least: number;
-  /** The largest magnitude. */
-  readonly largest: number;
-  /** Each row, along the last axis, adds up to about 1. */
-  readonly addsUp: boolean;
-}
-
 /** Rows of half-precision weights are off by no more. */
 const NEAR_ONE = 0.01;
 
-export function surveyOf({ shape, data, survey }: NamedArray): Survey {
-  if (survey !== undefined) return survey;
-  const width = shape.at(-1) ?? 0;
+type Survey = ReturnType<typeof survey>;
+
+/** Of all numbers: the place of the first that is none, or -1; the largest magnitude; whether each row, along the last axis, adds up to about 1. */
+function survey(width: number, data: Float32Array) {
   let [odd, least, largest, sum, addsUp] = [-1, Number.POSITIVE_INFINITY, 0, 0, data.length > 0];
   for (let index = 0; index < data.length; index++) {
     const value = data[index] ?? Number.NaN;
@@ -48,6 +38,9 @@ export function surveyOf({ shape, data, survey }: NamedArray): Survey {
   }
   return { odd, least, largest, addsUp };
 }
+
+export const surveyOf = ({ shape, data, survey: known }: NamedArray): Survey =>
+  known ?? survey(shape.at(-1) ?? 0, data);
 
 /** Said where the file was opened. */
 export class FileTrouble extends Error {}

@@ -1,5 +1,6 @@
 // The head in view as a call that can be run elsewhere, on the files that this page hands out.
 
+import { heedProgram } from "../../src/ui/code.js";
 import { button } from "../../src/ui/dom.js";
 import { saveBlob } from "../../src/ui/save.js";
 import { writeNpy } from "./npy.js";
@@ -7,15 +8,12 @@ import type { BringScene } from "./scene.js";
 
 /** q and k, or the weights, of the head in view. */
 export function saveButton(sceneOf: () => BringScene): HTMLElement {
-  const file = (name: string, rows: number, cols: number, data: Float32Array): void =>
+  const file = (name: string, rows: number, cols: number, data: Float32Array = new Float32Array(0)): void =>
     saveBlob(`${name}.npy`, writeNpy([1, 1, rows, cols], data));
   const save = button("Save its arrays", () => {
     const { source, vectors, at } = sceneOf();
     const { queries, keys, weights } = source;
-    if (vectors === undefined) {
-      file("weights", queries, keys, weights?.(at.layer, at.head) ?? new Float32Array(0));
-      return;
-    }
+    if (vectors === undefined) return file("weights", queries, keys, weights?.(at.layer, at.head));
     file("q", queries, vectors.width, vectors.q);
     file("k", keys, vectors.width, vectors.k);
   });
@@ -35,20 +33,14 @@ export function heedCode(scene: BringScene): string {
   if (vectors === undefined) {
     return `// ${head(scene)}\n${READ}\nconst output = await load("weights.npy");\nconsole.log(output.shape);\n`;
   }
-  return `// ${head(scene)}
-import { createHeed } from "heed";
-${READ}
-const heed = await createHeed();
-const q = await load("q.npy");
+  const body = `const q = await load("q.npy");
 const k = await load("k.npy");
 // Only the weights of some rows are wanted, so that any values will do.
 const { weights: output } = await heed.attention(q, k, k, {
   causal: ${at.causal},
   return: { output: false, weights: { rows: [${cells.top}, ${cells.top + cells.rows.length}] } },
-});
-console.log(output.shape, output.data);
-heed.dispose();
-`;
+});`;
+  return heedProgram(head(scene), body, "output.shape, output.data", READ);
 }
 
 const READ = `import { readFile } from "node:fs/promises";

@@ -7,10 +7,12 @@ import { slider } from "../../src/ui/slider.js";
 import { bringing } from "./bringing.js";
 import { PATCHES } from "./photo.js";
 import type { BringScene, Library } from "./scene.js";
-import { ALL, type BringState, type BringStore, EXAMPLE, LOOKING, type SourceName, TOKENS } from "./state.js";
+import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
 
-/** What each is first looked at as. */
-const STARTS: Readonly<Record<SourceName, Partial<BringState>>> = {
+const { order, raced, text, brought, ...EXAMPLE } = INITIAL;
+
+/** What each is first looked at as; what follows from no source stays as it is. */
+const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {
   example: EXAMPLE,
   photo: { ...LOOKING, source: "photo", causal: "no", row: 18 * PATCHES + 8, col: 18 * PATCHES + 8 },
   own: { ...LOOKING, source: "own", causal: "no" },
@@ -26,7 +28,7 @@ export function controls(store: BringStore, library: Library) {
     store.change({ ...STARTS.own, layer, head, row, col, brought: store.state.brought + 1 }, "new");
   });
   const sources = { example: "an example", photo: "a picture", own: "your own" };
-  const source = choice<SourceName>("Look at", sources, (value) => {
+  const source = choice<BringState["source"]>("Look at", sources, (value) => {
     if (value === "own" && library.own === undefined) own.element.open = true;
     store.change(STARTS[value], "new");
   });

@@ -1,5 +1,6 @@
 // A long text that nobody wrote: words, topics and repeats drawn from a seed, and heads whose vectors are made to look for one thing each.
 
+import { identity, rowsOf } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { whole } from "../../src/ui/numbers.js";
 import { madeSource, type Recipe, type Recipes, type Source } from "./source.js";
@@ -29,9 +30,7 @@ const WORDS = Array.from({ length: VOCABULARY }, () =>
 const NO_WORD = WORDS[0]?.map(() => 0) ?? [];
 
 /** One in the topic's own place. */
-const TOPIC_PLACES = Array.from({ length: TOPICS }, (_, topic) =>
-  Array.from({ length: TOPICS }, (_, part) => (part === topic ? 1 : 0)),
-);
+const TOPIC_PLACES = rowsOf(identity(TOPICS));
 
 function near(name: string, strength: number, fastest: number, back = 0): Recipe {
   return { name, strength, q: (at) => place(at - back, fastest), k: (at) => place(at, fastest) };

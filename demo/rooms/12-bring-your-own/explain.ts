@@ -1,38 +1,36 @@
 // One number of the room taken apart: a weight, a score, a product, or what was brought.
 
+import type { Cell } from "../../src/model/cell.js";
 import { at } from "../../src/model/matrix.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
-import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { numbered } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
 import { nameOf } from "./arrays.js";
 import { type MadeRow, strongestOf } from "./rows.js";
-import { askedOf, type BringAnswer, type BringScene, MATRICES, type MatrixName, rowAt, vectorOf } from "./scene.js";
+import { askedOf, type BringAnswer, type BringScene, rowAt, vectorOf } from "./scene.js";
 import type { Vectors } from "./source.js";
-
-/** "sum": of the chosen queries' weights of a key. */
-export const TOLD = [...MATRICES, "sum"] as const;
-
-/** In places of the whole: query and key, or key and part of the vector. */
-export type Spot = NamedSpot<(typeof TOLD)[number]>;
 
 const SHOWN_TERMS = 10;
 
-export function explain(scene: BringScene, spot: Spot, answer: BringAnswer | undefined): Explanation | undefined {
+/** `cell`: in places of the whole, query and key, or key and part of the vector; "sum": the chosen queries' weights of a key. */
+export function explain(scene: BringScene, cell: Cell, answer: BringAnswer | undefined): Explanation | undefined {
   const { vectors, source } = scene;
-  const { name, row, col } = spot;
+  const { name, row, col } = cell;
   if (name === "sum") return col < source.keys ? explainSum(scene, col) : undefined;
   if (name === "A" || name === "Z") {
     if (row >= source.queries || col >= source.keys) return undefined;
-    const { made, weights } = rowAt(scene, row);
-    if (name === "Z") return vectors && made && explainScore(scene, vectors, made, spot);
-    return made === undefined ? explainBrought(scene, weights, spot) : explainWeight(scene, made, spot, answer);
+    const made = rowAt(scene, row);
+    if (vectors === undefined || made.scores === undefined) {
+      return name === "A" ? explainBrought(scene, made.weights, cell) : undefined;
+    }
+    return name === "Z" ? explainScore(scene, vectors, made, cell) : explainWeight(scene, made, cell, answer);
   }
-  const rows = name === "q" ? source.queries : source.keys;
+  const rows = name === "q" ? source.queries : /^[KP]$/.test(name) ? source.keys : 0;
   if (vectors === undefined || row >= rows || col >= vectors.width) return undefined;
-  return name === "P" ? explainProduct(scene, vectors, spot) : explainPart(scene, vectors, spot);
+  return name === "P" ? explainProduct(scene, vectors, cell) : explainPart(scene, vectors, cell);
 }
 
-function explainWeight(scene: BringScene, made: MadeRow, { row, col }: Spot, answer?: BringAnswer): Explanation {
+function explainWeight(scene: BringScene, made: MadeRow, { row, col }: Cell, answer?: BringAnswer): Explanation {
   const { cells, source } = scene;
   const { scores, most, sum, weights } = made;
   const [score = Number.NaN, result = Number.NaN] = [scores[col], weights[col]];
@@ -86,7 +84,7 @@ function explainSum(scene: BringScene, key: number): Explanation {
   };
 }
 
-function explainBrought(scene: BringScene, weights: ArrayLike<number>, { row, col }: Spot): Explanation {
+function explainBrought(scene: BringScene, weights: ArrayLike<number>, { row, col }: Cell): Explanation {
   const { source } = scene;
   const sum = Array.from(weights).reduce((total, weight) => total + weight, 0);
   const strongest = strongestOf(weights, SHOWN_TERMS);
@@ -100,9 +98,8 @@ function explainBrought(scene: BringScene, weights: ArrayLike<number>, { row, co
   };
 }
 
-function explainScore(scene: BringScene, vectors: Vectors, { scores }: MadeRow, { row, col }: Spot): Explanation {
+function explainScore(scene: BringScene, vectors: Vectors, { scores }: MadeRow, { row, col }: Cell): Explanation {
   const [query, key] = [vectorOf(vectors, vectors.q, row), vectorOf(vectors, vectors.k, col)];
-  const names = Array.from(query, (_, part) => String(part + 1));
   const partOf = (vector: Float32Array) => (part: number) => vector[part] ?? Number.NaN;
   const dot = query.reduce((sum, value, part) => sum + value * partOf(key)(part), 0);
   const root = Math.sqrt(vectors.width);
@@ -112,7 +109,7 @@ function explainScore(scene: BringScene, vectors: Vectors, { scores }: MadeRow, 
     sentence: hidden
       ? "This key comes after the query, which does not see it: whatever the product, its score is −∞."
       : `The sum of ${vectors.width} products, over the root of ${vectors.width}.`,
-    ...products(names, partOf(query), partOf(key), ["", "q", "k"]),
+    ...products(numbered("", vectors.width), partOf(query), partOf(key), ["", "q", "k"]),
     last: `${exact(dot)} / ${exact(root)} = ${exact(dot / root)}${hidden ? ", hidden → −∞" : ""}`,
     result: hidden ? Number.NEGATIVE_INFINITY : dot / root,
     lights: [...lightsOf(scene, row, col, "Z", "A"), ...(row === scene.row ? productLights(scene, col) : [])],
@@ -120,7 +117,7 @@ function explainScore(scene: BringScene, vectors: Vectors, { scores }: MadeRow, 
 }
 
 /** A number of a query, or of a key. */
-function explainPart({ source, cells }: BringScene, vectors: Vectors, { name, row, col }: Spot): Explanation {
+function explainPart({ source, cells }: BringScene, vectors: Vectors, { name, row, col }: Cell): Explanation {
   const letter = name === "q" ? "q" : "k";
   return {
     subject: `part ${col + 1} of ${letter}${row + 1}`,
@@ -131,7 +128,7 @@ function explainPart({ source, cells }: BringScene, vectors: Vectors, { name, ro
 }
 
 /** Of a key and the query in the light. */
-function explainProduct(scene: BringScene, vectors: Vectors, { row: key, col }: Spot): Explanation {
+function explainProduct(scene: BringScene, vectors: Vectors, { row: key, col }: Cell): Explanation {
   const q = vectorOf(vectors, vectors.q, scene.row)[col] ?? Number.NaN;
   const k = vectorOf(vectors, vectors.k, key)[col] ?? Number.NaN;
   return {
@@ -150,7 +147,7 @@ function productLights({ cells }: BringScene, key: number) {
 }
 
 /** In the small window, where the cell is in it. */
-function lightsOf({ cells }: BringScene, query: number, key: number, ...names: readonly MatrixName[]) {
+function lightsOf({ cells }: BringScene, query: number, key: number, ...names: readonly string[]) {
   const [row, col] = [query - cells.top, key - cells.left];
   const isInside = row >= 0 && col >= 0 && row < cells.rows.length && col < cells.cols;
   return isInside ? names.map((name) => ({ name, row, col })) : [];

@@ -44,8 +44,8 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     event.preventDefault();
     void work.press();
   });
-  const element = h("div", { class: "model-panel", hidden: true });
-  element.append(h("div", { class: "field" }, label, field), work.line(), next);
+  const inside = [h("div", { class: "field" }, label, field), work.line(), next];
+  const element = h("div", { class: "model-panel", hidden: true }, ...inside);
   return {
     element,
     /** undefined: there is none that could run. */

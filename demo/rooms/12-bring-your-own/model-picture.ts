@@ -3,11 +3,10 @@
 import type { Engine } from "../../src/engine/engine.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h, onRecolour } from "../../src/ui/dom.js";
-import { brokenOff } from "../../src/ui/long-work.js";
+import { LongWork } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { behind, heads, line } from "../../src/ui/table.js";
-import { statusLine } from "./head-picture.js";
 import { shaderOf } from "./map/tile.js";
 import { glanceAt, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
@@ -26,21 +25,39 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
   let made: BringScene | undefined;
   let tiles: readonly HeadTile[] = [];
   let isSeen = false;
-  let work = new AbortController();
-  const status = statusLine(() => {
-    work.abort();
-    status.end("Stopped.");
-  });
   const order = choice<BringState["order"]>("Heads", { place: "in their places", entropy: "by entropy" }, (value) =>
     store.change({ order: value }),
   );
   const grid = h("div", { class: "heads-tiles" });
   const rows = h("tbody");
   const table = behind(h("table", {}, heads("head", "entropy, nats", "keys it attends to"), rows));
+  const work: LongWork = new LongWork({
+    name: "Look again",
+    look: "link",
+    run: async (signal, say) => {
+      work.button.hidden = false;
+      const { source, at } = scene;
+      const all = tiles;
+      let looked = 0;
+      for (const [index, tile] of all.entries()) {
+        say(`Head ${index + 1} of ${all.length} …`);
+        const weights = rowsOf(source, { ...at, layer: tile.layer, head: tile.head }, engine.heed);
+        tile.glance = await glanceAt(weights, signal).finally(() => weights.dispose());
+        signal.throwIfAborted();
+        looked = tile.glance.sampledRows;
+        tile.said.textContent = manyOf(tile.glance);
+        paint([tile]);
+      }
+      sort();
+      work.button.hidden = true;
+      return `From ${looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`} rows of each head.`;
+    },
+  });
+  work.button.hidden = true;
   const { element, say } = picture({
     name: "model",
     title: "Every head at a glance",
-    body: [h("div", { class: "controls-options" }, order.element), grid, status.element, table],
+    body: [h("div", { class: "controls-options" }, order.element), grid, work.line(), table],
     data: () => ({
       state: store.state,
       heads: tiles.map(({ layer, head, glance }) => ({ layer, head, ...glance, max: Array.from(glance?.max ?? []) })),
@@ -56,33 +73,13 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
     }
   };
   /** Looks at all heads, as soon as somebody sees them and the engine is there. */
-  const begin = async (): Promise<void> => {
+  const begin = (): void => {
     const { source, at } = scene;
     if (!engine.isSettled || !isSeen || element.hidden) return;
     if (made?.source === source && made.at.causal === at.causal) return;
     made = scene;
-    work.abort();
-    work = new AbortController();
-    const { signal } = work;
-    const all = tiles;
-    let looked = 0;
-    try {
-      for (const [index, tile] of all.entries()) {
-        status.say(`Head ${index + 1} of ${all.length} …`);
-        const weights = rowsOf(source, { ...at, layer: tile.layer, head: tile.head }, engine.heed);
-        tile.glance = await glanceAt(weights, signal).finally(() => weights.dispose());
-        signal.throwIfAborted();
-        looked = tile.glance.sampledRows;
-        tile.said.textContent = manyOf(tile.glance);
-        paint([tile]);
-      }
-    } catch (error) {
-      if (!signal.aborted) status.end(brokenOff(error));
-      return;
-    }
-    const many = looked === source.queries ? "all" : `${looked} of ${whole(source.queries)}`;
-    status.end(`From ${many} rows of each head.`);
-    sort();
+    work.renew();
+    if (!work.isRunning) void work.press();
   };
   const sort = (): void => {
     const { source, state } = scene;
@@ -110,7 +107,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
 
   new IntersectionObserver((entries) => {
     isSeen ||= entries.some(({ isIntersecting }) => isIntersecting);
-    void begin();
+    begin();
   }).observe(element);
   onRecolour(() => paint(tiles));
   return {
@@ -134,7 +131,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
       for (const { layer, head, element: tile } of tiles) {
         tile.ariaPressed = String(layer === at.layer && head === at.head);
       }
-      void begin();
+      begin();
       if (!isSorted) sort();
     },
   };

@@ -8,13 +8,20 @@ const DESCR = /'descr'\s*:\s*'([<>|=])([a-z])(\d{1,2})'/;
 const ORDER = /'fortran_order'\s*:\s*(True|False)/;
 const SHAPE = /'shape'\s*:\s*\(([\d\s,]*)\)/;
 
-/** What a view of the bytes gives for each type; halves are read from their bits. */
-const READERS = {
-  ...({ f2: "getUint16", f4: "getFloat32", f8: "getFloat64", b1: "getUint8" } as const),
-  ...({ i1: "getInt8", i2: "getInt16", i4: "getInt32", u1: "getUint8", u2: "getUint16", u4: "getUint32" } as const),
-};
+type Reader = (view: DataView, at: number, little: boolean) => number;
 
-const isKnown = (type: string): type is keyof typeof READERS => Object.hasOwn(READERS, type);
+const READERS: Readonly<Record<string, Reader>> = {
+  f2: (view, at, little) => fromHalf(view.getUint16(at, little)),
+  f4: (view, at, little) => view.getFloat32(at, little),
+  f8: (view, at, little) => view.getFloat64(at, little),
+  b1: (view, at) => view.getUint8(at),
+  i1: (view, at) => view.getInt8(at),
+  i2: (view, at, little) => view.getInt16(at, little),
+  i4: (view, at, little) => view.getInt32(at, little),
+  u1: (view, at) => view.getUint8(at),
+  u2: (view, at, little) => view.getUint16(at, little),
+  u4: (view, at, little) => view.getUint32(at, little),
+};
 
 export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
   const view = new DataView(buffer);
@@ -33,17 +40,15 @@ export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
   }
   const [, endian, letter = "", digits = ""] = descr;
   const type = letter + digits;
-  if (!isKnown(type)) return refuse(`“${name}” is of the type ${type}; read are ${Object.keys(READERS).join(", ")}.`);
+  const known = Object.keys(READERS).join(", ");
+  const read = READERS[type] ?? refuse(`“${name}” is of the type ${type}; read are ${known}.`);
   const shape = (dims[1] ?? "").split(",").flatMap((part) => (part.trim() === "" ? [] : [Number(part)]));
   const [count, bytes] = [countOf(name, shape), Number(digits)];
   if (there !== count * bytes) {
     refuse(`“${name}” says ${count} numbers of ${bytes} bytes, which is ${count * bytes}, and holds ${there}.`);
   }
   const little = endian !== ">";
-  const numberAt = (_: unknown, index: number): number => {
-    const number = view[READERS[type]](first + index * bytes, little);
-    return type === "f2" ? fromHalf(number) : number;
-  };
+  const numberAt = (_: unknown, index: number): number => read(view, first + index * bytes, little);
   const isHere = type === "f4" && little;
   const data = isHere ? new Float32Array(buffer.slice(first)) : Float32Array.from({ length: count }, numberAt);
   return { name, shape, data: order[1] === "True" ? fromFortran(shape, data) : data };

@@ -33,7 +33,7 @@ export function photoPicture(store: BringStore, library: Library, look: (row: nu
     name: "photo",
     title: "What a patch attends to",
     body: [h("div", {}, open), message, h("div", { class: "photo-pair" }, query, keys)],
-    data: () => ({ patches: PATCHES, shares: Array.from(weights) }),
+    data: () => ({ patches: PATCHES, weights: Array.from(weights) }),
   });
   return {
     element,

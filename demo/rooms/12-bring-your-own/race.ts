@@ -5,7 +5,7 @@ import type { Capabilities, CreateOptions } from "heed";
 import { normal } from "../../src/model/random.js";
 import { exact, magnitude } from "../../src/ui/numbers.js";
 import { pacer, pause } from "../../src/ui/pieces.js";
-import { messageOf } from "./arrays.js";
+import { counted, messageOf } from "./arrays.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;
@@ -49,18 +49,15 @@ export async function problemOf(tokens: number) {
 
 /** By their names, in their order; some do not run here. */
 function contestants(cores: number): readonly (readonly [string, () => Promise<Runner>])[] {
-  const threads = Math.min(8, Math.max(2, cores));
-  const heeds: [string, CreateOptions][] = [
-    ["SIMD, 1 thread", { backend: "wasm", variant: "simd", threads: 1 }],
-    ["relaxed SIMD, 1 thread", { backend: "wasm", variant: "relaxed", threads: 1 }],
-    [`SIMD, ${threads} threads`, { backend: "wasm", variant: "simd", threads }],
-    [`relaxed SIMD, ${threads} threads`, { backend: "wasm", variant: "relaxed", threads }],
-    ["WebGPU", { backend: "webgpu" }],
-  ];
-  const run = heeds.filter(([, options]) => cores > 1 || (options.threads ?? 1) === 1);
+  const threads = cores > 1 ? [1, Math.min(8, cores)] : [1];
+  const heeds = threads.flatMap((count): [string, CreateOptions][] => [
+    [`SIMD, ${counted(count, "thread")}`, { backend: "wasm", variant: "simd", threads: count }],
+    [`relaxed SIMD, ${counted(count, "thread")}`, { backend: "wasm", variant: "relaxed", threads: count }],
+  ]);
   return [
     ["plain JavaScript, one number at a time", async () => ({ run: plain, dispose: () => {} })],
-    ...run.map(([name, options]) => [`heed, ${name}`, () => openHeed(options)] as const),
+    ...heeds.map(([name, options]) => [`heed, ${name}`, () => openHeed(options)] as const),
+    ["heed, WebGPU", () => openHeed({ backend: "webgpu" })],
   ];
 }
 

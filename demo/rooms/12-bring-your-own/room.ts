@@ -1,6 +1,7 @@
 // Room 12, bring your own: attention of any length, from above and down to single multiply-adds.
 
 import type { Engine } from "../../src/engine/engine.js";
+import type { Cell } from "../../src/model/cell.js";
 import { rowsOfAll } from "../../src/model/matrix.js";
 import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
@@ -11,7 +12,7 @@ import { Teller } from "../../src/ui/teller.js";
 import { heedCode, saveButton, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { devicePicture } from "./device-picture.js";
-import { explain, type Spot, TOLD } from "./explain.js";
+import { explain } from "./explain.js";
 import { headPicture } from "./head-picture.js";
 import { modelPicture } from "./model-picture.js";
 import { photoPicture } from "./photo-picture.js";
@@ -24,9 +25,9 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   let answer: BringAnswer | undefined;
   /** All of which is to be seen; undefined while it is on its way. */
   let seen: BringScene | undefined;
-  /** What is on its way, or comes instead of it. */
-  let coming: { readonly scene: BringScene; readonly answer: BringAnswer | undefined } | undefined;
   let shown = Promise.resolve();
+  /** Counts what was to be shown: the last takes the place of what is on its way. */
+  let turn = 0;
   const matrices = new NamedMatrices(MATRICES);
   const agreement = agreementLine();
 
@@ -40,10 +41,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
       },
     }),
     first: () => ({ name: "A", row: scene.row, col: scene.col }),
-    explain: (cell) => {
-      const name = TOLD.find((known) => known === cell.name);
-      return name && explain(scene, { ...cell, name }, answer);
-    },
+    explain: (cell) => explain(scene, cell, answer),
     light: (lights) => matrices.light(lights),
   });
   const leave = (): void => teller.leave();
@@ -57,7 +55,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   const { show: showControls, ...below } = controls(store, library);
   const head = headPicture(first, engine, below, { move: (window) => store.change(window), inspect, leave });
   const model = modelPicture(store, engine, first);
-  const tell = (key: number): void => teller.point({ name: "sum", row: 0, col: key }, true);
+  const tell = (col: number): void => teller.point({ name: "sum", row: 0, col }, true);
   // What fails to be shown is reported where it does.
   const tokens = tokensPicture(store, engine, first, tell, () => Promise.allSettled([shown]));
   const device = devicePicture(store, engine);
@@ -107,21 +105,18 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     seen = next;
   }
   /** At once, but for what has other cells nearly everywhere, which are laid out in a frame for each part. */
-  const showComing = async (): Promise<void> => {
+  const show = async (next: BringScene, answered: BringAnswer | undefined): Promise<void> => {
+    const isAnother = seen === undefined || extent(next) !== extent(seen);
     const pictures = head.element.parentElement;
+    const own = ++turn;
+    if (isAnother) pictures?.setAttribute("aria-busy", "true");
     try {
-      for (let next = coming; next !== undefined; next = coming) {
-        const isAnother = seen === undefined || extent(next.scene) !== extent(seen);
-        if (isAnother) pictures?.setAttribute("aria-busy", "true");
-        for (const _ of showing(next.scene, next.answer)) {
-          if (isAnother) await drawn();
-          if (coming !== next) break;
-        }
-        if (coming === next) coming = undefined;
+      for (const _ of showing(next, answered)) {
+        if (isAnother) await drawn();
+        if (own !== turn) break;
       }
     } finally {
-      coming = undefined;
-      pictures?.removeAttribute("aria-busy");
+      if (own === turn) pictures?.removeAttribute("aria-busy");
     }
   };
 
@@ -139,15 +134,13 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   return {
     showing,
     show: (next: BringScene, answered: BringAnswer | undefined): void => {
-      const isUnderWay = coming !== undefined;
-      coming = { scene: next, answer: answered };
-      if (!isUnderWay) shown = showComing();
+      shown = show(next, answered);
     },
   };
 }
 
 /** From its place in the small window to that in the whole. */
-function placed({ name, row, col }: NamedSpot<MatrixName>, { cells, row: query }: BringScene): Spot {
+function placed({ name, row, col }: NamedSpot<MatrixName>, { cells, row: query }: BringScene): Cell {
   if (name === "q") return { name, row: query, col };
   const isPart = name === "K" || name === "P";
   return isPart ? { name, row: row + cells.left, col } : { name, row: row + cells.top, col: col + cells.left };

@@ -2,13 +2,13 @@
 // double precision, which the kernel's rows are held against. Never all at once.
 
 import type { Heed } from "heed";
-import { pause } from "../../src/ui/pieces.js";
+import { pacer } from "../../src/ui/pieces.js";
 import type { Source, Vectors } from "./source.js";
 
 export type Rows = ReturnType<typeof rowsOf>;
 
 /** Which head, and whether queries see only what came before. */
-export interface HeadAt {
+interface HeadAt {
   readonly layer: number;
   readonly head: number;
   readonly causal: boolean;
@@ -19,29 +19,38 @@ const PART = 2 ** 19;
 
 export const rowsAtOnce = ({ keys }: Pick<Rows, "keys">): number => Math.max(1, Math.floor(PART / keys));
 
-/** `read`: the weights of queries from <= i < to, row by row. */
-export function rowsOf(source: Source, { layer, head, causal }: HeadAt, heed: Heed | undefined) {
-  const { queries, keys } = source;
-  const given = source.weights?.(layer, head);
+/** Without scores where weights are as they were brought. */
+type Row = MadeRow | { readonly weights: Float32Array; readonly scores?: undefined };
+
+export function rowOf(source: Source, { layer, head, causal }: HeadAt, query: number): Row {
   const vectors = source.vectors(layer, head);
+  if (vectors !== undefined) return madeRow(source, vectors, causal, query);
+  const given = source.weights?.(layer, head) ?? new Float32Array(0);
+  return { weights: given.subarray(query * source.keys, (query + 1) * source.keys) };
+}
+
+/** `read`: the weights of queries from <= i < to, row by row. */
+export function rowsOf(source: Source, at: HeadAt, heed: Heed | undefined) {
+  const { queries, keys } = source;
+  const vectors = source.vectors(at.layer, at.head);
   const key = vectors && heed?.tensor(vectors.k, [1, 1, keys, vectors.width]);
   // Only the weights are wanted: the least that a value can be.
   const value = vectors && heed?.zeros([1, 1, keys, 1]);
-  const byHand = async (made: Vectors, from: number, to: number, signal: AbortSignal): Promise<Float32Array> => {
+  const ownRows = async (from: number, to: number, signal: AbortSignal): Promise<Float32Array> => {
     const rows = new Float32Array((to - from) * keys);
+    const breathe = pacer();
     for (let query = from; query < to; query++) {
-      rows.set(madeRow(source, made, causal, query).weights, (query - from) * keys);
-      await pause();
+      rows.set(rowOf(source, at, query).weights, (query - from) * keys);
+      await breathe();
       signal.throwIfAborted();
     }
     return rows;
   };
   const read = async (from: number, to: number, signal: AbortSignal): Promise<Float32Array> => {
-    if (vectors === undefined) return given?.subarray(from * keys, to * keys) ?? new Float32Array(0);
-    if (heed === undefined || key === undefined || value === undefined) return byHand(vectors, from, to, signal);
+    if (!(vectors && heed && key && value)) return ownRows(from, to, signal);
     const { width, q } = vectors;
     const query = { data: q.subarray(from * width, to * width), shape: [1, 1, to - from, width] };
-    const seen = causal ? { causal, qOffset: from + keys - queries } : {};
+    const seen = at.causal ? { causal: true, qOffset: from + keys - queries } : {};
     const wanted = { output: false, weights: true } as const;
     return (await heed.attention(query, key, value, { ...seen, signal, return: wanted })).weights.data;
   };
@@ -53,25 +62,21 @@ export function rowsOf(source: Source, { layer, head, causal }: HeadAt, heed: He
 
 export type MadeRow = ReturnType<typeof madeRow>;
 
-/** The weights of a row, and what they were made of: scores, -Infinity where a key is hidden; the largest; the sum of e to each score less that. */
-export function madeRow({ queries, keys }: Source, { width, q, k }: Vectors, causal: boolean, query: number) {
-  const seen = causal ? Math.min(keys, query + 1 + keys - queries) : keys;
-  const scores = new Float64Array(keys).fill(Number.NEGATIVE_INFINITY);
+/** The weights of a row, and what they are made of: scores, -Infinity where a key is hidden; the largest; the sum of e to each score less that. */
+function madeRow({ queries, keys }: Source, { width, q, k }: Vectors, causal: boolean, query: number) {
+  const seen = causal ? query + 1 + keys - queries : keys;
   const root = Math.sqrt(width);
-  let [most, sum] = [Number.NEGATIVE_INFINITY, 0];
-  for (let key = 0; key < seen; key++) {
+  const scores = new Float64Array(keys).map((_, key) => {
+    if (key >= seen) return Number.NEGATIVE_INFINITY;
     let dot = 0;
     for (let part = 0; part < width; part++) dot += (q[query * width + part] ?? 0) * (k[key * width + part] ?? 0);
-    scores[key] = dot / root;
-    most = Math.max(most, dot / root);
-  }
-  const weights = new Float64Array(keys);
-  for (let key = 0; key < seen; key++) {
-    weights[key] = Math.exp((scores[key] ?? 0) - most);
-    sum += weights[key] ?? 0;
-  }
-  for (let key = 0; key < seen; key++) weights[key] = (weights[key] ?? 0) / sum;
-  return { weights, scores, most, sum };
+    return dot / root;
+  });
+  const most = scores.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
+  // Where a query sees nothing, its weights are zeros.
+  const powers = scores.map((score) => (seen > 0 ? Math.exp(score - most) : 0));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return { weights: powers.map((power) => power / (sum || 1)), scores, most, sum };
 }
 
 /** Dots of a head at a glance, both ways. */
@@ -83,22 +88,21 @@ const SAMPLED = 4;
 export async function glanceAt({ queries, keys, read }: Rows, signal: AbortSignal) {
   const [rows, cols] = [Math.min(GLANCE, queries), Math.min(GLANCE, keys)];
   const max = new Float32Array(rows * cols);
-  const edge = (index: number, parts: number, whole: number): number => Math.floor((index * whole) / parts);
+  const edge = (row: number): number => Math.floor((row * queries) / rows);
   let [entropy, sampledRows] = [0, 0];
   for (let row = 0; row < rows; row++) {
-    const [top, bottom] = [edge(row, rows, queries), edge(row + 1, rows, queries)];
+    const [top, bottom] = [edge(row), edge(row + 1)];
     const from = top + Math.max(0, (bottom - top - SAMPLED) >> 1);
     const weights = await read(from, Math.min(bottom, from + SAMPLED), signal);
     signal.throwIfAborted();
     for (let first = 0; first < weights.length; first += keys) {
-      entropy += entropyOf(weights.subarray(first, first + keys));
+      const own = weights.subarray(first, first + keys);
+      entropy += entropyOf(own);
       sampledRows += 1;
-      for (let col = 0; col < cols; col++) {
-        const dot = row * cols + col;
-        const right = first + edge(col + 1, cols, keys);
-        for (let at = first + edge(col, cols, keys); at < right; at++)
-          max[dot] = Math.max(max[dot] ?? 0, weights[at] ?? 0);
-      }
+      own.forEach((weight, key) => {
+        const dot = row * cols + Math.floor((key * cols) / keys);
+        max[dot] = Math.max(max[dot] ?? 0, weight);
+      });
     }
   }
   return { rows, cols, max, entropy: entropy / sampledRows, sampledRows };

@@ -3,11 +3,11 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, columns, fill, largest, unstack, widestGap } from "../../src/model/matrix.js";
-import type { View, Views } from "../../src/ui/named-matrices.js";
+import { numbered, type View, type Views } from "../../src/ui/named-matrices.js";
 import { exampleSource } from "./example.js";
 import { within } from "./map/tile.js";
 import { madePicture, photoSource } from "./photo.js";
-import { type HeadAt, type MadeRow, madeRow } from "./rows.js";
+import { rowOf } from "./rows.js";
 import type { Source, Vectors } from "./source.js";
 import type { BringState } from "./state.js";
 
@@ -43,12 +43,6 @@ function latest<Args extends readonly unknown[], Made>(make: (...args: Args) => 
 /** Queries and keys of the small window. */
 const SIDE = 8;
 
-interface Row {
-  readonly weights: Float64Array | Float32Array;
-  /** undefined: the weights are as they were brought. */
-  readonly made?: MadeRow;
-}
-
 export type BringScene = ReturnType<ReturnType<typeof scenesOf>>;
 
 /** The source keeps what it was asked for. */
@@ -66,7 +60,7 @@ export function scenesOf(library: Library) {
     const [rows, cols] = [Math.min(SIDE, source.queries), Math.min(SIDE, source.keys)];
     const top = Math.min(source.queries - rows, Math.max(0, row - (rows >> 1)));
     const left = Math.min(source.keys - cols, Math.max(0, col - (cols >> 1)));
-    const rowAt = (_: unknown, index: number): Row => rowOf(source, { layer, head, causal }, top + index);
+    const rowAt = (_: unknown, index: number) => rowOf(source, { layer, head, causal }, top + index);
     return { top, left, cols, rows: Array.from({ length: rows }, rowAt) };
   });
   return (state: BringState) => {
@@ -80,18 +74,9 @@ export function scenesOf(library: Library) {
   };
 }
 
-function rowOf(source: Source, at: HeadAt, query: number): Row {
-  const vectors = source.vectors(at.layer, at.head);
-  const made = vectors === undefined ? undefined : madeRow(source, vectors, at.causal, query);
-  if (made !== undefined) return { weights: made.weights, made };
-  const given = source.weights?.(at.layer, at.head) ?? new Float32Array(0);
-  return { weights: given.subarray(query * source.keys, (query + 1) * source.keys) };
-}
-
 /** A row of the window, or one made for it. */
-export function rowAt({ cells, source, at }: BringScene, query: number): Row {
-  return cells.rows[query - cells.top] ?? rowOf(source, at, query);
-}
+export const rowAt = ({ cells, source, at }: BringScene, query: number) =>
+  cells.rows[query - cells.top] ?? rowOf(source, at, query);
 
 /** A key's, or a query's, numbers. */
 export function vectorOf({ width }: Vectors, data: Float32Array, index: number): Float32Array {
@@ -123,10 +108,10 @@ export function viewsOf({ cells, vectors, source, row }: BringScene, answer?: Br
   );
   if (vectors === undefined) return { A };
   const { width, q, k } = vectors;
-  const parts = Array.from({ length: width }, (_, part) => `${part + 1}`);
+  const parts = numbered("", width);
   const queryAt = (part: number): number => q[row * width + part] ?? Number.NaN;
   const keyAt: Entry = (key, part) => k[(left + key) * width + part] ?? Number.NaN;
-  const scoreAt: Entry = (r, c) => rows[r]?.made?.scores[left + c] ?? Number.NaN;
+  const scoreAt: Entry = (r, c) => rows[r]?.scores?.[left + c] ?? Number.NaN;
   return {
     A,
     Z: view("Z", "scores, scaled", queries, keys, scoreAt),

@@ -155,23 +155,23 @@ async function rollout(scene: BringScene, heed: Heed | undefined, signal: AbortS
   let lost = 0;
   for (let layer = layers - 1; layer >= 0; layer--) {
     const next = reached.map((weight) => weight / 2);
-    const starts: number[] = [];
-    for (let from = 0; from < keys; from += ROWS) {
-      const sum = reached.subarray(from, from + ROWS).reduce((total, weight) => total + weight, 0);
-      if (sum > NEGLIGIBLE) starts.push(from);
-      else lost += sum / 2;
-    }
     for (let head = 0; head < heads; head++) {
       const rows = rowsOf(source, { ...at, layer, head }, heed);
       try {
-        for (const [index, from] of starts.entries()) {
-          const done = (layers - 1 - layer) * heads + head + index / starts.length;
+        for (let from = 0; from < keys; from += ROWS) {
+          const asked = reached.subarray(from, from + ROWS);
+          const sum = asked.reduce((total, weight) => total + weight, 0);
+          if (sum <= NEGLIGIBLE) {
+            lost += sum / 2 / heads;
+            continue;
+          }
+          const done = (layers - 1 - layer) * heads + head + from / keys;
           tell(`${Math.floor((100 * done) / (layers * heads))} %`);
           const weights = await rows.read(from, Math.min(keys, from + ROWS), signal);
           signal.throwIfAborted();
-          for (const [row, weight] of reached.subarray(from, from + ROWS).entries()) {
+          for (const [row, weight] of asked.entries()) {
             if (weight === 0) continue;
-            const factor = (weight * 0.5) / heads;
+            const factor = weight / 2 / heads;
             for (let key = 0; key < keys; key++)
               next[key] = (next[key] ?? 0) + factor * (weights[row * keys + key] ?? 0);
           }

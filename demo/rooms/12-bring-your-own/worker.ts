@@ -2,7 +2,7 @@
 // and models that were brought are run.
 
 import { loadSafetensors, loadTokenizer, readSafetensorsHeader } from "heed/layers";
-import { whole } from "../../src/ui/numbers.js";
+import { bytes, whole } from "../../src/ui/numbers.js";
 import { arraysOf, FileTrouble, isRecord, messageOf, type NamedArray, parseJson, refuse, surveyOf } from "./arrays.js";
 import { FAMILIES, familyOfNames, isParameter, listed, type Model, type Piece } from "./model/recognise.js";
 import { type Pass, run } from "./model/run.js";
@@ -21,7 +21,7 @@ export type Told<Outcome> =
   | { readonly why: string; readonly isFile: boolean };
 
 /** Of arrays: parameters of a model are counted, not weighed. JSON takes many times its size while it is read. */
-const LARGEST = { array: 2 ** 30, json: 256 * 2 ** 20 };
+const LARGEST = { array: 1e9, json: 256e6 };
 
 /** Beside the pieces of a model where it is published. */
 const SPARE =
@@ -79,8 +79,7 @@ async function readFile(file: File): Promise<Piece> {
 
 function assertSize(file: File, most: number): void {
   if (file.size <= most) return;
-  const [has, takes] = [file.size, most].map((bytes) => `${whole(Math.round(bytes / 2 ** 20))} MB`);
-  refuse(`“${file.name}” is too large: ${has}, and this page takes ${takes}.`);
+  refuse(`“${file.name}” is too large: ${bytes(file.size)}, and this page takes ${bytes(most)}.`);
 }
 
 async function outcomeOf(task: Task, say: (text: string) => void): Promise<readonly [Piece | Pass, Transferable[]]> {

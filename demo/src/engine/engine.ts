@@ -59,7 +59,7 @@ export class Engine {
   /** Throws where it cannot be opened. */
   async started(): Promise<Heed> {
     const heed = await this.opened;
-    if (heed === undefined) throw new Error("the kernels did not start here");
+    if (heed === undefined) throw new Error("it needs the kernels, which did not start here");
     return heed;
   }
 

@@ -468,7 +468,7 @@ describe("a picture", () => {
     const page = await open(PAGE);
     await page.getByRole("radio", { name: "a picture" }).check();
     await kernelAnswered(page);
-    const { shares } = await jsonOf<{ shares: number[] }>(page, "photo");
+    const { weights } = await jsonOf<{ weights: number[] }>(page, "photo");
     // Bytes, as a canvas rounds them.
     const byte = (value: number): number => Math.round(value * 255) / 255;
     const colours = Array.from({ length: 1024 }, (_, patch) => {
@@ -488,7 +488,7 @@ describe("a picture", () => {
     // Queries and keys were rounded to f32: scores, up to 180 in size, by as many epsilons.
     const bound = 2 * 180 * 8 * 2 ** -24;
     powers.forEach((power, patch) => {
-      expect(Math.abs((shares[patch] ?? Number.NaN) - power / total(powers))).toBeLessThan(bound);
+      expect(Math.abs((weights[patch] ?? Number.NaN) - power / total(powers))).toBeLessThan(bound);
     });
     const asks = page.getByRole("application", { name: /^Query/ });
     await asks.press("ArrowDown");
@@ -509,10 +509,10 @@ describe("a picture", () => {
     const file = { name: "halves.png", mimeType: "image/png", buffer: Buffer.from(png, "base64") };
     await page.locator("#patched").setInputFiles(file);
     await page.locator('[data-picture="photo"] .field-message', { hasText: "“halves.png”, its middle" }).waitFor();
-    const { shares } = await jsonOf<{ shares: number[] }>(page, "photo");
+    const { weights } = await jsonOf<{ weights: number[] }>(page, "photo");
     // The first patch is white, as are half of all.
-    expect(shares[1]).toBeCloseTo(1 / 512, 6);
-    expect(shares[31]).toBeLessThan(1e-9);
+    expect(weights[1]).toBeCloseTo(1 / 512, 6);
+    expect(weights[31]).toBeLessThan(1e-9);
     await page
       .locator("#patched")
       .setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") });

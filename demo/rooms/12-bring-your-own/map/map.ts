@@ -18,7 +18,7 @@ export interface MapHandlers {
 }
 
 /** The scene, and its weights as far as they are there. */
-type MapView = BringScene & { readonly tiles: Tiles | undefined };
+type MapView = BringScene & Pick<Tiles, "get">;
 
 /** Pixels of the mark, where a cell is smaller. */
 const LEAST_MARK = 6;
@@ -34,8 +34,8 @@ const KEY_ZOOM = 2;
 /** A press that moves less chooses a cell. */
 const SLACK = 5;
 
-export function heedMap({ move, inspect, leave }: MapHandlers, first: BringScene) {
-  let view: MapView = { ...first, tiles: undefined };
+export function heedMap({ move, inspect, leave }: MapHandlers, first: BringScene, get: Tiles["get"]) {
+  let view: MapView = { ...first, get };
   let frame = 0;
   /** Of the map on the page, in pixels, when it was last drawn. */
   let width = 0;
@@ -174,8 +174,8 @@ export function heedMap({ move, inspect, leave }: MapHandlers, first: BringScene
   return {
     element,
     refresh,
-    show: (next: BringScene, tiles: Tiles | undefined): void => {
-      view = { ...next, tiles };
+    show: (next: BringScene): void => {
+      view = { ...next, get };
       const { source, window, at, row, col } = next;
       const { queries, keys } = source;
       const what = `Weights of layer ${at.layer + 1}, head ${at.head + 1}, ${queries} queries by ${keys} keys`;
@@ -197,14 +197,14 @@ function paint(canvas: HTMLCanvasElement, width: number, view: MapView, shader: 
   const edge = Math.round(width * devicePixelRatio);
   if (context === null || edge === 0) return;
   if (canvas.width !== edge) Object.assign(canvas, { width: edge, height: edge });
-  const { source, window, row, col, tiles } = view;
+  const { source, window, row, col, get } = view;
   const { queries, keys } = source;
   const { top, left, span } = window;
   const scale = edge / span;
   context.clearRect(0, 0, edge, edge);
   context.imageSmoothingEnabled = false;
   for (const place of [...tilesIn(source, ALL), ...tilesIn(source, window)]) {
-    const tile = tiles?.get(place);
+    const tile = get(place);
     if (tile === undefined || tile.rows === 0) continue;
     const [rows, cols] = [Math.ceil(tile.rows / tile.block), Math.ceil((keys - tile.left) / tile.block)];
     const across = Math.min(TILE * tile.block, keys - tile.left) * scale;
@@ -250,19 +250,20 @@ function axisOf(way: "across" | "down", { source, window, row, col }: BringScene
 }
 
 /** The tile that has a cell, with dots as fine as the window's. */
-function tileAt({ window, tiles }: MapView, row: number, col: number) {
+function tileAt({ window, get }: MapView, row: number, col: number) {
   const block = blockFor(window);
   const side = TILE * block;
-  return tiles?.get({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
+  return get({ block, row: Math.floor(row / side), col: Math.floor(col / side) });
 }
 
 /** What is looked at, a few dots both ways. */
 function tableOf(view: MapView): readonly HTMLElement[] {
   const { source, window } = view;
-  const marks = Array.from({ length: SIDE }, (_, index) => ((index + 0.5) * window.span) / SIDE);
-  const placesIn = (first: number, count: number): readonly number[] =>
-    marks.map((mark) => Math.floor(first + mark)).filter((place) => place < count);
-  const cols = placesIn(window.left, source.keys);
+  const placesIn = (first: number, count: number): readonly number[] => {
+    const places = Array.from({ length: SIDE }, (_, index) => Math.floor(first + ((index + 0.5) * window.span) / SIDE));
+    return places.filter((place) => place < count);
+  };
+  const [rows, cols] = [placesIn(window.top, source.queries), placesIn(window.left, source.keys)];
   const weightAt = (row: number, col: number): string => {
     const tile = tileAt(view, row, col);
     return tile === undefined || row - tile.top >= tile.rows ? "…" : exact(tile.max[tile.dotOf(row, col)] ?? 0, 5);
@@ -276,6 +277,6 @@ function tableOf(view: MapView): readonly HTMLElement[] {
   return [
     h("caption", {}, `${what} at each place; rows are queries, columns are keys.`),
     heads("", ...cols.map((col) => nameOf(source, "k", col, ""))),
-    h("tbody", {}, ...placesIn(window.top, source.queries).map(lineOf)),
+    h("tbody", {}, ...rows.map(lineOf)),
   ];
 }

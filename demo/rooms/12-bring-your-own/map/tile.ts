@@ -81,22 +81,21 @@ export class Tile {
   /** Whole rows of a matrix with so many columns, `first` the first. */
   add(weights: Float32Array, first: number, columns: number): void {
     const { block, left, top, max } = this;
-    const where = this.#where;
-    const [side, right] = [TILE * block, Math.min(columns, left + TILE * block)];
-    for (let [row, start] = [first - top, 0]; start < weights.length; row++, start += columns) {
-      if (row < 0 || row >= side) continue;
-      let dot = Math.floor(row / block) * TILE;
-      for (let col = left; col < right; dot++) {
-        let most = max[dot] ?? 0;
-        for (const end = Math.min(right, col + block); col < end; col++) {
-          const weight = weights[start + col] ?? 0;
-          if (!(weight > most)) continue;
-          most = weight;
-          where[dot] = row * side + col - left;
-        }
-        max[dot] = most;
+    const side = TILE * block;
+    const right = Math.min(columns, left + side);
+    const end = Math.min(first + weights.length / columns, top + side);
+    const shift = Math.log2(block);
+    for (let row = Math.max(first, top); row < end; row++) {
+      const start = (row - first) * columns;
+      const firstDot = ((row - top) >> shift) * TILE;
+      for (let col = left; col < right; col++) {
+        const dot = firstDot + ((col - left) >> shift);
+        const weight = weights[start + col] ?? 0;
+        if (!(weight > (max[dot] ?? 0))) continue;
+        max[dot] = weight;
+        this.#where[dot] = (row - top) * side + col - left;
       }
-      this.rows = Math.max(this.rows, row + 1);
+      this.rows = Math.max(this.rows, row - top + 1);
     }
   }
 

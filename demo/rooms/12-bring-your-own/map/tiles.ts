@@ -9,15 +9,9 @@ const MOST_TILES = 100;
 
 export type Tiles = ReturnType<typeof tilesOf>;
 
-/** `changed`: so many weights are drawn, of those that are asked for. */
-export function tilesOf(
-  { queries, keys, ...source }: Rows,
-  changed: (done: number, of: number) => void,
-  failed: (error: unknown) => void,
-) {
+export function tilesOf({ queries, keys, ...source }: Rows) {
   const tiles = new Map<string, Tile>();
   let wanted: ReadonlyMap<string, TilePlace> = new Map();
-  let work: AbortController | undefined;
   /** The strip that is being made. */
   let strip = "";
 
@@ -25,22 +19,9 @@ export function tilesOf(
   const rowsOf = ({ block, row }: TilePlace): number => Math.min(TILE * block, queries - row * TILE * block);
   const lacking = (places: Iterable<TilePlace>): readonly TilePlace[] =>
     Array.from(places).filter((place) => (get(place)?.rows ?? 0) < rowsOf(place));
-  const stop = (): void => {
-    work?.abort();
-    work = undefined;
-  };
-  const tell = (): void => {
-    let [done, of] = [0, 0];
-    for (const place of wanted.values()) {
-      const cols = Math.min(TILE * place.block, keys - place.col * TILE * place.block);
-      done += (get(place)?.rows ?? 0) * cols;
-      of += rowsOf(place) * cols;
-    }
-    changed(done, of);
-  };
 
   /** All of a strip; the next rows are computed while those before become dots. */
-  const make = async (first: TilePlace, places: readonly TilePlace[], signal: AbortSignal): Promise<void> => {
+  const makeStrip = async (first: TilePlace, places: readonly TilePlace[], signal: AbortSignal, tell: () => void) => {
     // One that was broken off begins anew: its rows have been counted.
     const made = places.map((place) => [keyOf(place), new Tile(place)] as const);
     for (const [key, tile] of made) tiles.set(key, tile);
@@ -72,40 +53,37 @@ export function tilesOf(
     // The oldest first.
     for (const key of tiles.keys()) if (tiles.size > MOST_TILES && !wanted.has(key)) tiles.delete(key);
   };
-  /** Until no wanted tile is lacking. */
-  const run = async (own: AbortController): Promise<void> => {
-    work = own;
-    try {
-      for (;;) {
-        const missing = lacking(wanted.values());
-        const [first] = missing;
-        if (first === undefined || own.signal.aborted) break;
-        strip = stripOf(first);
-        const beside = missing.filter((place) => stripOf(place) === strip);
-        await make(first, beside, own.signal);
-      }
-    } catch (error) {
-      if (!own.signal.aborted) failed(error);
-    }
-    if (work === own) work = undefined;
-  };
-
   return {
     get,
     lacking,
-    stop,
-    /** Makes what is not there yet of these, and nothing else any more. */
-    want: (places: readonly TilePlace[]): void => {
+    /** Nothing else is to be made any more; whether what is being made is among these. */
+    want: (places: readonly TilePlace[]): boolean => {
       wanted = new Map(places.map((place) => [keyOf(place), place]));
-      if (!places.some((place) => stripOf(place) === strip)) stop();
-      if (work === undefined) void run(new AbortController());
+      return places.some((place) => stripOf(place) === strip);
+    },
+    /** All that is wanted; `told`: so many weights are drawn, of so many. Resolves with their number. */
+    make: async (signal: AbortSignal, told: (done: number, of: number) => void): Promise<number> => {
+      const tell = (): number => {
+        let [done, of] = [0, 0];
+        for (const place of wanted.values()) {
+          const cols = Math.min(TILE * place.block, keys - place.col * TILE * place.block);
+          done += (get(place)?.rows ?? 0) * cols;
+          of += rowsOf(place) * cols;
+        }
+        told(done, of);
+        return of;
+      };
       tell();
+      for (;;) {
+        const missing = lacking(wanted.values());
+        const [first] = missing;
+        if (first === undefined) return tell();
+        strip = stripOf(first);
+        const beside = missing.filter((place) => stripOf(place) === strip);
+        await makeStrip(first, beside, signal, tell);
+      }
     },
-    dispose: (): void => {
-      stop();
-      wanted = new Map();
-      source.dispose();
-    },
+    dispose: source.dispose,
   };
 }
 

@@ -6,30 +6,24 @@ import { type Arrays, counted, type NamedArray, refuse } from "../arrays.js";
 
 const SIZES = { layers: "num_hidden_layers", heads: "num_attention_heads", positions: "max_position_embeddings" };
 
-/** Their types as config.json spells them; a file is known by any of some names, and has some that no pass needs. */
+/** By their types as config.json spells them; a file is known by any of some names. */
 export const FAMILIES = [
   {
     type: "gpt2",
     name: "GPT-2",
     known: /^(?:transformer\.)?(?:w[tp]e|ln_f|h\.\d+\.(?:attn\.c_|mlp\.c_|ln_[12]))/,
-    unused: /\.attn\.(?:masked_)?bias$/,
-    layer: /^(?:transformer\.)?h\.(\d+)\./,
     sizes: { layers: "n_layer", heads: "n_head", positions: "n_positions" },
   },
   {
     type: "bert",
     name: "BERT",
     known: /^(?:bert\.)?(?:embeddings\.word_embeddings|encoder\.layer\.\d+\.(?:attention|intermediate|output))/,
-    unused: /^cls\.|position_ids$/,
-    layer: /^(?:bert\.)?encoder\.layer\.(\d+)\./,
     sizes: SIZES,
   },
   {
     type: "llama",
     name: "Llama",
     known: /^(?:model\.)?(?:embed_tokens|layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:gate|up|down)_proj))/,
-    unused: /rotary_emb\.inv_freq$/,
-    layer: /^(?:model\.)?layers\.(\d+)\./,
     sizes: SIZES,
   },
 ];
@@ -46,8 +40,8 @@ export function familyOfNames(named: readonly { readonly name: string }[]): Fami
   return FAMILIES.find(({ known }) => named.some(({ name }) => known.test(name)));
 }
 
-/** What it takes of a file. */
-export const isUsed = (family: Family, name: string): boolean => isParameter(name) && !family.unused.test(name);
+/** What a pass takes of a file: neither GPT-2's masks nor BERT's heads for training. */
+export const isUsed = (name: string): boolean => isParameter(name) && !/\.attn\.bias$|^cls\./.test(name);
 
 type NamedShape = Pick<NamedArray, "name" | "shape">;
 
@@ -121,7 +115,7 @@ export function recognise(pieces: ModelPieces) {
     return { said: "A piece of a model. Now drop its config.json and its model.safetensors.", model: undefined };
   }
   const sizes = config === undefined ? undefined : sizesOf(family, config);
-  const used = tensors.filter(({ name }) => isUsed(family, name));
+  const used = tensors.filter(({ name }) => isUsed(name));
   const numbers = used.reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
   if (numbers > MOST_PARAMETERS) {
     const takes = `which would take ${Math.ceil((numbers * 8) / 2 ** 30)} GB of memory here`;
@@ -138,7 +132,7 @@ export function recognise(pieces: ModelPieces) {
   if (config === undefined || sizes === undefined || toCome.length > 0) {
     return { said: `${said} Now drop ${listed(toCome)}.`, model: undefined };
   }
-  assertLayers(family, sizes.layers, tensors);
+  assertLayers(sizes.layers, tensors);
   const next =
     tokenizer === undefined
       ? " Now drop its tokenizer.json, or give numbers of tokens instead of a text."
@@ -177,8 +171,11 @@ function sizesOf(family: Family, config: ModelConfig) {
 }
 
 /** What is missing, heed says when it loads them; what is more, nobody would miss. */
-function assertLayers(family: Family, layers: number, tensors: readonly NamedShape[]): void {
-  const deepest = Math.max(-1, ...tensors.map(({ name }) => Number(family.layer.exec(name)?.[1] ?? -1)));
+function assertLayers(layers: number, tensors: readonly NamedShape[]): void {
+  const deepest = Math.max(
+    -1,
+    ...tensors.map(({ name }) => Number(/(?:^|\.)(?:h|layers?)\.(\d+)\./.exec(name)?.[1] ?? -1)),
+  );
   if (deepest < layers) return;
   const says = `config.json says ${counted(layers, "layer")}, and the parameters are of ${deepest + 1}`;
   refuse(`${says}: they are not of one model.`);

@@ -2,10 +2,10 @@
 
 import { createHeed, type Heed, HeedError } from "heed";
 import { BertModel, GPT2Model, LlamaModel, loadSafetensors, loadTokenizer, type Tokenizer } from "heed/layers";
-import { whole } from "../../../src/ui/numbers.js";
+import { bytes, whole } from "../../../src/ui/numbers.js";
 import { counted, refuse } from "../arrays.js";
 import { strongestOf } from "../rows.js";
-import { FAMILIES, isUsed, type Model } from "./recognise.js";
+import { isUsed, type Model } from "./recognise.js";
 import { wordOf, wordsOf } from "./words.js";
 
 /** A quarter of a gigabyte in single precision, which stays in the page. */
@@ -19,21 +19,21 @@ type Say = (text: string) => void;
 
 type Loaded = BertModel | GPT2Model | LlamaModel;
 
-/** Makes anew what belongs to other files than the last. */
-class Kept<T> {
-  #held: { readonly key: string; readonly made: T } | undefined;
-
-  async of(key: string, make: (before: T | undefined) => Promise<T>): Promise<T> {
-    if (this.#held?.key === key) return this.#held.made;
-    const before = this.#held?.made;
-    this.#held = undefined;
-    this.#held = { key, made: await make(before) };
-    return this.#held.made;
-  }
+/** Makes anew what belongs to another key than the last. */
+function last<T>() {
+  let held: { readonly key: string; readonly made: T } | undefined;
+  return async (key: string, make: (before: T | undefined) => Promise<T>): Promise<T> => {
+    const before = held;
+    if (before?.key === key) return before.made;
+    held = undefined;
+    const made = await make(before?.made);
+    held = { key, made };
+    return made;
+  };
 }
 
-/** The last ones are kept for the next text. */
-const [models, tokenizers] = [new Kept<Loaded>(), new Kept<Tokenizer>()];
+/** They are kept for the next text. */
+const [lastModel, lastTokenizer] = [last<Loaded>(), last<Tokenizer>()];
 let heed: Promise<Heed> | undefined;
 
 /** `asked`: a text, or without a tokenizer numbers of tokens. Refuses what it cannot run. */
@@ -49,15 +49,16 @@ export async function run(model: Model, asked: string, say: Say) {
 
 async function pass(model: Model, asked: string, say: Say) {
   const { tokenizer: file, layers } = model;
-  const readTokenizer = (source: File): Promise<Tokenizer> => {
-    say("Reading the tokenizer …");
-    return loadTokenizer(source);
-  };
-  const tokenizer = file && (await tokenizers.of(keyOf(file), () => readTokenizer(file)));
+  const tokenizer =
+    file &&
+    (await lastTokenizer(keyOf(file), () => {
+      say("Reading the tokenizer …");
+      return loadTokenizer(file);
+    }));
   const { ids, words } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
   assertFits(model, ids);
   const key = `${JSON.stringify(model.config)} ${model.files.map(keyOf).join(" ")}`;
-  const loaded = await models.of(key, (before) => load(model, say, before));
+  const loaded = await lastModel(key, (before) => load(model, say, before));
   say(`${counted(ids.length, "token")} through ${counted(layers, "layer")} …`);
   const { attentions = [], logits } =
     loaded instanceof BertModel
@@ -77,7 +78,7 @@ async function load({ family: type, files, config }: Model, say: Say, before: Lo
   const parameters = [];
   for (const file of files) {
     const tensors = await loadSafetensors(file, {
-      only: (name) => FAMILIES.some((family) => family.type === type && isUsed(family, name)),
+      only: isUsed,
       onProgress: ({ loaded }) => say(`Reading ${file.name}, ${Math.floor((100 * loaded) / file.size)} % …`),
     });
     parameters.push(...tensors);
@@ -111,8 +112,7 @@ function assertFits({ name, positions, vocabulary, layers, heads }: Model, ids: 
   const long = `The text is ${whole(length)} tokens long`;
   if (length > positions) refuse(`${long}, and this ${name} reads at most ${whole(positions)}.`);
   const most = Math.floor(Math.sqrt(MOST_WEIGHTS / (layers * heads)));
-  const size = `${whole(Math.round((layers * heads * length * length * 4) / 1e6))} MB`;
-  const weights = `The weights of all ${whole(layers * heads)} heads would be ${size}`;
+  const weights = `The weights of all ${whole(layers * heads)} heads would be ${bytes(layers * heads * length ** 2 * 4)}`;
   if (length > most) refuse(`${long}. ${weights}; this page keeps those of ${whole(most)} tokens.`);
 }
 
