@@ -1,21 +1,20 @@
 // This device: what is there, and a race that the reader starts, with a report to copy.
 
 import type { Engine } from "../../src/engine/engine.js";
+import { boundSlider } from "../../src/ui/bound.js";
 import { copyFrom } from "../../src/ui/code.js";
 import { button, h } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { slider } from "../../src/ui/slider.js";
 import { fact, heads, line, tableFrame } from "../../src/ui/table.js";
 import { ABOUT, deviceOf, FIGURES, figuresOf, type Result, race, reportOf, statusOf } from "./race.js";
-import type { BringScene } from "./scene.js";
 import { type BringStore, RACED } from "./state.js";
 
 export function devicePicture(store: BringStore, engine: Engine) {
   let done: { readonly tokens: number; readonly results: readonly Result[]; readonly report: string } | undefined;
   const status = h("dl", { class: "figures" });
-  const tokens = slider("Tokens", RACED, (raced) => store.change({ raced }));
+  const tokens = boundSlider(store, "raced", "Tokens", RACED, { said: whole });
   const copy = button("Copy the report", () => void copyFrom(copy, done?.report ?? ""));
   copy.disabled = true;
   const rows = h("tbody");
@@ -40,7 +39,7 @@ export function devicePicture(store: BringStore, engine: Engine) {
   const { element, say } = picture({
     name: "device",
     title: "This device",
-    body: [status, h("div", { class: "controls-options" }, tokens.element), work.line(copy), table],
+    body: [status, h("div", { class: "controls-options" }, tokens), work.line(copy), table],
     data: () => ({ device: device(), ...done }),
   });
 
@@ -61,9 +60,5 @@ export function devicePicture(store: BringStore, engine: Engine) {
   say(`The same call in each way that runs here: ${ABOUT}. Errors are against double precision. ${others}`);
   showStatus("…");
   /** `begin`: the engine is there, or there is none. */
-  return {
-    element,
-    begin: () => showStatus(),
-    show: ({ state }: BringScene) => tokens.show(state.raced, whole(state.raced)),
-  };
+  return { element, begin: () => showStatus() };
 }

@@ -1,7 +1,7 @@
 // The model view: every head of every layer at a glance, in their places or from the most focused to the most spread out.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { choice } from "../../src/ui/choice.js";
+import { boundChoice } from "../../src/ui/bound.js";
 import { button, h, onRecolour } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
@@ -10,7 +10,7 @@ import { behind, heads, line } from "../../src/ui/table.js";
 import { shaderOf } from "./map/tile.js";
 import { glanceAt, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import type { BringState, BringStore } from "./state.js";
+import type { BringStore } from "./state.js";
 
 /** Most heads beside each other where they are sorted. */
 const ACROSS = 8;
@@ -25,9 +25,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
   let made: BringScene | undefined;
   let tiles: readonly HeadTile[] = [];
   let isSeen = false;
-  const order = choice<BringState["order"]>("Heads", { place: "in their places", entropy: "by entropy" }, (value) =>
-    store.change({ order: value }),
-  );
+  const order = boundChoice(store, "order", "Heads", { place: "in their places", entropy: "by entropy" });
   const grid = h("div", { class: "heads-tiles" });
   const rows = h("tbody");
   const table = behind(h("table", {}, heads("head", "entropy, nats", "keys it attends to"), rows));
@@ -57,7 +55,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
   const { element, say } = picture({
     name: "model",
     title: "Every head at a glance",
-    body: [h("div", { class: "controls-options" }, order.element), grid, work.line(), table],
+    body: [h("div", { class: "controls-options" }, order), grid, work.line(), table],
     data: () => ({
       state: store.state,
       heads: tiles.map(({ layer, head, glance }) => ({ layer, head, ...glance, max: Array.from(glance?.max ?? []) })),
@@ -118,7 +116,6 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
       const isOther = tiles.length === 0 || scene.source !== source;
       const isSorted = !isOther && scene.state.order === state.order;
       scene = next;
-      order.show(state.order);
       element.hidden = source.layers * source.heads === 1;
       if (isOther) {
         made = undefined;

@@ -81,7 +81,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   /** All that no answer of the kernel changes, piece by piece. */
   const pieces: readonly ((scene: BringScene) => void)[] = [
     showControls,
-    ...[photo, model, tokens, device].map(({ show }) => show),
+    ...[photo, model, tokens].map(({ show }) => show),
     ...MATRICES.map((name) => (now: BringScene) => showMatrix(name, now)),
     showNeurons,
   ];

@@ -1,6 +1,6 @@
 // What the reader can choose in this room. Arrays and models of one's own are no part of the address: they stay on the device.
 
-import { codecFrom, type Field, initially, number, oneOf, type StateOf, text, wholes } from "../../src/model/fields.js";
+import { codecFrom, initially, number, oneOf, type StateOf, step, text, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
@@ -19,18 +19,12 @@ export const LOOKING = { ...ALL, layer: 0, head: 0, row: 0, col: 0, chosen: [] a
 export const LONGEST_TEXT = 4000;
 const TEXT = "The animal did not cross the street because it was too tired.";
 
-/** The last of these values that is no larger than what is written. */
-function stepOf(key: string, values: readonly number[]): Field<number> {
-  const field = number(key, values[0] ?? 0, values.at(-1) ?? 0);
-  return { ...field, read: (written) => values.filter((value) => value <= (field.read(written) ?? 0)).at(-1) };
-}
-
-const place = (key: string, decimals = 0): Field<number> => number(key, 0, MOST_TOKENS, decimals);
+const place = (key: string, decimals = 0) => number(key, 0, MOST_TOKENS, decimals);
 const chosen = wholes("sum");
 
 const FIELDS = {
   source: initially("example", oneOf("from", ["example", "photo", "own"])),
-  tokens: initially(4096, stepOf("N", TOKENS)),
+  tokens: initially(4096, step("N", TOKENS)),
   seed: initially(1, number("seed", 1, 9999)),
   causal: initially("yes", oneOf("causal", ["yes", "no"])),
   layer: initially(2, number("layer", 0, 999)),
@@ -45,7 +39,7 @@ const FIELDS = {
     ...chosen,
     read: (written) => chosen.read(written)?.slice(0, MOST_CHOSEN),
   }),
-  raced: initially(512, stepOf("race", RACED)),
+  raced: initially(512, step("race", RACED)),
   /** For a model that was brought; numbers of tokens where it has no tokenizer. */
   text: initially(TEXT, text("text", LONGEST_TEXT)),
   /** How many times something was brought: what is "own" changes with it. No part of the address. */
