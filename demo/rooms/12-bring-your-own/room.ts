@@ -25,6 +25,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   let answer: BringAnswer | undefined;
   /** All of which is to be seen; undefined while it is on its way. */
   let seen: BringScene | undefined;
+  /** Resolves when the last is shown. */
   let shown = Promise.resolve();
   /** Counts what was to be shown: the last takes the place of what is on its way. */
   let turn = 0;
@@ -113,7 +114,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     try {
       for (const _ of showing(next, answered)) {
         if (isAnother) await drawn();
-        if (own !== turn) break;
+        if (own !== turn) return shown;
       }
     } finally {
       if (own === turn) pictures?.removeAttribute("aria-busy");
