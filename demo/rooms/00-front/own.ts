@@ -22,11 +22,8 @@ export function ownSentence(store: FrontStore): (before?: { readonly text: strin
   const field = find("#sentence", HTMLInputElement);
   const flow = find("#own heed-flow", HeedFlow);
   const said = find("#own-said", HTMLElement);
-  const heads = choice(
-    "Layer and head",
-    HEADS.map((value) => ({ value, text: value.replace(".", " · ") })),
-    (ownHead) => store.change({ ownHead }, "new"),
-  );
+  const offered = HEADS.map((value) => ({ value, text: value.replace(".", " · ") }));
+  const heads = choice("Layer and head", offered, (ownHead) => store.change({ ownHead }, "new"));
   const open = loadedOnce(async () => {
     const { KNOWN, openLanguage } = await import("./language.js");
     find("#own-words", HTMLElement).textContent = KNOWN.join(" ");

@@ -12,10 +12,7 @@ export interface Recorded {
 }
 
 /** Counted from 1. */
-export interface Head {
-  readonly layer: number;
-  readonly head: number;
-}
+export type Head = Readonly<Record<"layer" | "head", number>>;
 
 const [animal, trophy] = minilm;
 if (animal === undefined || trophy === undefined) throw new Error("minilm.json lacks a sentence");

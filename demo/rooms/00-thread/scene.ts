@@ -28,18 +28,13 @@ import {
 /** "one" and "two" are heads or layers. */
 type Tone = "query" | "key" | "value" | "score" | "one" | "two";
 
-type Cells =
-  | { readonly kind: "text"; readonly cells: readonly string[] }
+type Cells = Readonly<
+  | { kind: "text"; cells: readonly string[] }
   /** A word's numbers as small squares, of which `full` has the full colour. */
-  | { readonly kind: "squares"; readonly cells: readonly (readonly number[])[]; readonly full: number }
+  | { kind: "squares"; cells: readonly (readonly number[])[]; full: number }
   /** `most` fills the column; below zero a bar goes to the left. */
-  | {
-      readonly kind: "bars";
-      readonly cells: readonly number[];
-      readonly most: number;
-      readonly isSigned: boolean;
-      readonly say: (value: number) => string;
-    };
+  | { kind: "bars"; cells: readonly number[]; most: number; isSigned: boolean; say: (value: number) => string }
+>;
 
 export type Column = Cells & { readonly title: string; readonly tone: Tone };
 
@@ -78,16 +73,15 @@ function asked(words: readonly string[], asker: number, { query, weights }: Row)
   return { asker, query: { title: words[asker] ?? "", numbers: query, full: 7 }, arcs };
 }
 
-interface Given {
-  readonly state: ThreadState;
-  readonly x: Matrix;
-  readonly words: readonly string[];
-  /** The word that the reader chose, and its row of the head for nouns. */
-  readonly asker: number;
-  readonly row: Row;
-  /** As columns. */
-  readonly keys: Column;
-  readonly values: Column;
+type Given = ReturnType<typeof givenBy>;
+
+function givenBy(state: ThreadState) {
+  const x = vectorsOf(state.ending);
+  const words = [...WORDS, state.ending];
+  /** The word that the reader chose. */
+  const asker = words.indexOf(state.asker === "tired" ? state.ending : state.asker);
+  const [keys, values] = [squares("key", "key", keysOf(x)), squares("value", "value", valuesOf(x))];
+  return { state, x, words, asker, row: rowOf(x, "nouns", asker), keys, values };
 }
 
 const SCENES = {
@@ -185,9 +179,9 @@ const SCENES = {
     return {
       asker: IT,
       arcs: found,
-      columns: found.map(({ weights, tone }, head) => {
-        return weightBars(heads === "1" ? "weight" : `head ${head + 1}`, weights, tone);
-      }),
+      columns: found.map(({ weights, tone }, head) =>
+        weightBars(heads === "1" ? "weight" : `head ${head + 1}`, weights, tone),
+      ),
       said:
         heads === "1"
           ? `One head that asks for both averages: ${ending} ${weight(0, LAST)}, animal ${weight(0, ANIMAL)}, road ${weight(0, ROAD)}.`
@@ -201,10 +195,7 @@ const SCENES = {
     return {
       asker: IT,
       query: { title: "it, in layer 2", numbers: second.query, full: 7 },
-      arcs: [
-        { tone: "two", weights: first.weights },
-        { tone: "one", weights: second.weights },
-      ],
+      arcs: [first, second].map(({ weights }, layer) => ({ tone: layer === 0 ? "two" : "one", weights })),
       columns: [weightBars("layer 1", first.weights, "two"), weightBars("layer 2", second.weights)],
       output: { numbers: first.output, column: 0, whose: "of “it”, from layer 1" },
       said: `Layer 1 adds ${what} ${added} to “it”, so its query in layer 2 has ${added} × 4 = ${exact(Math.max(...second.query.slice(2)), 1)} of that and finds a noun with it: ${noun}, ${percent(Math.max(...second.weights))}.`,
@@ -218,13 +209,8 @@ export type Stop = keyof typeof SCENES;
 export const STOPS = Object.keys(SCENES) as readonly Stop[];
 
 export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
-  const x = vectorsOf(state.ending);
-  const words = [...WORDS, state.ending];
-  const asker = words.indexOf(state.asker === "tired" ? state.ending : state.asker);
-  const row = rowOf(x, "nouns", asker);
-  const [keys, values] = [squares("key", "key", keysOf(x)), squares("value", "value", valuesOf(x))];
-  const scene = SCENES[stop]({ state, x, words, asker, row, keys, values });
-  return { words, keyed: "word", asker: -1, arcs: [], visible: COUNT, ...scene };
+  const given = givenBy(state);
+  return { words: given.words, keyed: "word", asker: -1, arcs: [], visible: COUNT, ...SCENES[stop](given) };
 }
 
 /** How the weight of animal comes from the scores: its own, the other noun's, and nine that are 0. */

@@ -41,12 +41,7 @@ export const keysOf = (x: Matrix): Matrix => columns(x, 0, KEY_WIDTH);
 export const valuesOf = (x: Matrix): Matrix => columns(x, BODY, VALUES.length);
 
 /** One word's query beside every key. */
-export interface Row {
-  readonly query: readonly number[];
-  readonly scores: readonly number[];
-  readonly weights: readonly number[];
-  readonly output: readonly number[];
-}
+export type Row = Readonly<Record<"query" | "scores" | "weights" | "output", readonly number[]>>;
 
 interface Change {
   /** Between a dot product and a score. */

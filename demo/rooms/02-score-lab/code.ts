@@ -2,6 +2,7 @@
 
 import type { Expr, Op } from "heed/expr";
 import { heedSource, IDENTITY, single, torchProgram, torchTensor } from "../../src/ui/code.js";
+import { SIGNS } from "./formula.js";
 import { ABOUT, type Kind } from "./kinds.js";
 import { callOf, type ScoreScene } from "./scene.js";
 import { TYPED } from "./state.js";
@@ -69,20 +70,8 @@ function nodesOf(expr: Expr): readonly Expr[] {
 
 type Written = Readonly<Partial<Record<Op, string>>>;
 
-const INFIX: Written = {
-  add: "+",
-  sub: "-",
-  mul: "*",
-  div: "/",
-  floorDiv: "//",
-  mod: "%",
-  less: "<",
-  lessEqual: "<=",
-  equal: "==",
-  notEqual: "!=",
-  and: "&",
-  or: "|",
-};
+const SIGN_OF = SIGNS.flatMap((signs) => Object.entries(signs).map(([sign, op]) => [op, sign] as const));
+const INFIX: Written = { ...Object.fromEntries(SIGN_OF), and: "&", or: "|" };
 const PREFIX: Written = { neg: "-", not: "~" };
 const NAMED: Written = { min: "minimum", max: "maximum", select: "where" };
 const LEAVES: Written = { score: "score", q: "query_at", k: "key_at", b: "torch.tensor(0)", h: "torch.tensor(0)" };

@@ -12,53 +12,41 @@ const { abs, exp, floor, log, sqrt, tanh, min, max } = ops;
 const OF_ONE: Of<[Expr]> = new Map(Object.entries({ abs, exp, floor, log, sqrt, tanh }));
 const OF_MANY: Of<[Expr, ...Expr[]]> = new Map(Object.entries({ min, max }));
 
-/** Weakest first; those of a line bind alike, from the left. */
-const BINARY: readonly Of<[Expr, Expr]>[] = [
-  { "||": ops.or },
-  { "&&": ops.and },
-  {
-    "==": ops.equal,
-    "!=": ops.notEqual,
-    "<=": ops.lessEqual,
-    ">=": ops.greaterEqual,
-    "<": ops.less,
-    ">": ops.greater,
-  },
-  { "+": ops.add, "-": ops.sub },
-  { "*": ops.mul, "//": ops.floorDiv, "/": ops.div, "%": ops.mod },
-].map((operators) => new Map(Object.entries(operators)));
+const { or, and, equal, notEqual, lessEqual, greaterEqual, less, greater, add, sub, mul, floorDiv, div, mod } = ops;
+const OF_TWO = { or, and, equal, notEqual, lessEqual, greaterEqual, less, greater, add, sub, mul, floorDiv, div, mod };
+/** Operators of two by their signs, weakest first; those of a line bind alike, from the left. */
+export const SIGNS = [
+  { "||": "or" },
+  { "&&": "and" },
+  { "==": "equal", "!=": "notEqual", "<=": "lessEqual", ">=": "greaterEqual", "<": "less", ">": "greater" },
+  { "+": "add", "-": "sub" },
+  { "*": "mul", "//": "floorDiv", "/": "div", "%": "mod" },
+] as const;
+const BINARY: readonly Of<[Expr, Expr]>[] = SIGNS.map(
+  (signs) => new Map(Object.entries(signs).map(([sign, op]) => [sign, OF_TWO[op]])),
+);
 
-const TOKEN = /\s*(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[a-z]+|\|\||&&|==|!=|<=|>=|\/\/|[-+*/%<>!?:(),])/iy;
+const TOKEN = /\s*(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[a-z]+|\|\||&&|==|!=|<=|>=|\/\/|[-+*/%<>!?:(),])/giy;
 
 /** Longer ones are no fun to read. */
 export const MOST_CHARACTERS = 200;
 
-/** What to tell whoever typed it. */
-class FormulaError extends Error {}
-
-/** Throws a FormulaError, or the HeedError of an operator that is given what it does not take. */
+/** What it throws tells whoever typed it what is wrong. */
 export function readFormula(text: string): Expr {
-  if (text.length > MOST_CHARACTERS) throw new FormulaError(`at most ${MOST_CHARACTERS} characters`);
+  if (text.length > MOST_CHARACTERS) throw new Error(`at most ${MOST_CHARACTERS} characters`);
   const reader = new Reader(tokensOf(text));
   const read = reader.choice();
   reader.end();
-  if (read.type === "bool")
-    throw new FormulaError("it is true or false; condition ? number : number makes it a number");
+  if (read.type === "bool") throw new Error("it is true or false; condition ? number : number makes it a number");
   // A function must return what an operator made.
   return read.args.length === 0 ? ops.add(read, 0) : read;
 }
 
 function tokensOf(text: string): readonly string[] {
-  const tokens: string[] = [];
-  let at = 0;
-  while (text.slice(at).trim() !== "") {
-    TOKEN.lastIndex = at;
-    const found = TOKEN.exec(text);
-    if (found === null) throw new FormulaError(`cannot read “${text.slice(at).trim().slice(0, 8)}”`);
-    tokens.push(found[0].trim());
-    at = TOKEN.lastIndex;
-  }
-  return tokens;
+  const tokens = text.match(TOKEN) ?? [];
+  const rest = text.slice(tokens.join("").length).trim();
+  if (rest !== "") throw new Error(`cannot read “${rest.slice(0, 8)}”`);
+  return tokens.map((token) => token.trim());
 }
 
 class Reader {
@@ -79,7 +67,7 @@ class Reader {
 
   end(): void {
     const left = this.#tokens[this.#at];
-    if (left !== undefined) throw new FormulaError(`“${left}” is too much`);
+    if (left !== undefined) throw new Error(`“${left}” is too much`);
   }
 
   #binary(strength: number): Expr {
@@ -98,7 +86,7 @@ class Reader {
     if (this.#take("-")) return ops.neg(this.#unary());
     if (this.#take("!")) return ops.not(this.#unary());
     const token = this.#tokens[this.#at++];
-    if (token === undefined) throw new FormulaError("something is missing at the end");
+    if (token === undefined) throw new Error("something is missing at the end");
     if (token === "(") {
       const inner = this.choice();
       this.#need(")");
@@ -112,11 +100,11 @@ class Reader {
     if (found !== undefined) return found;
     if (name === "infinity") return ops.constant(Number.POSITIVE_INFINITY);
     const [ofOne, ofMany] = [OF_ONE.get(name), OF_MANY.get(name)];
-    if (ofOne === undefined && ofMany === undefined) throw new FormulaError(`there is no “${name}”`);
+    if (ofOne === undefined && ofMany === undefined) throw new Error(`there is no “${name}”`);
     const [first, ...more] = this.#operands();
     if (ofOne !== undefined && more.length === 0) return ofOne(first);
     if (ofMany !== undefined && more.length > 0) return ofMany(first, ...more);
-    throw new FormulaError(`${name} takes ${ofOne === undefined ? "two or more" : "one"}`);
+    throw new Error(`${name} takes ${ofOne === undefined ? "two or more" : "one"}`);
   }
 
   #operands(): [Expr, ...Expr[]] {
@@ -134,6 +122,6 @@ class Reader {
   }
 
   #need(token: string): void {
-    if (!this.#take(token)) throw new FormulaError(`“${token}” is missing`);
+    if (!this.#take(token)) throw new Error(`“${token}” is missing`);
   }
 }

@@ -155,13 +155,6 @@ function legend(start: number, wide: number, y: number): Shape[] {
   });
 }
 
-const CORNERS = [
-  [0, 0],
-  [1, 0],
-  [1, 1],
-  [0, 1],
-] as const;
-
 /**
  * Where numbers at PLACES are at least so large, as a path: marching squares, in steps of the grid, the first number at 0, 0. Cells that
  * belong to it as a whole are joined in rows.
@@ -171,9 +164,10 @@ function regionFrom(data: ArrayLike<number>, level: number): string {
   for (let row = 0; row + 1 < data.length / COLUMNS; row++) {
     let joined = 0;
     for (let col = 0; col < COLUMNS; col++) {
-      const corners = CORNERS.map(([right, down]) => {
-        const value = col + right < COLUMNS ? data[(row + down) * COLUMNS + col + right] : undefined;
-        return { x: col + right, y: row + down, over: (value ?? Number.NaN) - level };
+      // Clockwise from the upper left.
+      const corners = [0, 1, 2, 3].map((corner) => {
+        const [x, y] = [col + Number(corner % 3 > 0), row + (corner >> 1)];
+        return { x, y, over: ((x < COLUMNS ? data[y * COLUMNS + x] : undefined) ?? Number.NaN) - level };
       });
       if (corners.every(({ over }) => over >= 0)) {
         joined += 1;
@@ -188,11 +182,7 @@ function regionFrom(data: ArrayLike<number>, level: number): string {
   return path.join("");
 }
 
-interface Corner {
-  readonly x: number;
-  readonly y: number;
-  readonly over: number;
-}
+type Corner = Readonly<Record<"x" | "y" | "over", number>>;
 
 /** The corner that an edge begins with, where that is inside, and where the level crosses it. */
 function edge(from: Corner, to: Corner): string[] {

@@ -23,26 +23,15 @@ import { type ScoreState, TYPED, type TypedName } from "./state.js";
 
 type Typed = Readonly<Record<TypedName, Matrix>>;
 
-export interface ScoreScene {
-  readonly state: ScoreState;
-  /** What is typed, in single precision, as the kernel gets it. */
-  readonly typed: Typed;
-  /** One row a kind. */
-  readonly scores: Matrix;
-  readonly weights: Matrix;
-  /** Of general: q W. Of additive: what goes into the tanh, one row a key. Of gated: one number a key, from 0 to 1. */
-  readonly made: Readonly<Record<"qW" | "H" | "gate", Matrix>>;
-  /** Of one's own: the formula, read. */
-  readonly own: Expr;
-  /** What a softmax cannot take of one's own scores, in words; empty: it can take all. */
-  readonly strange: string;
-}
+export type ScoreScene = ReturnType<typeof sceneOf>;
 
-export function sceneOf(state: ScoreState): ScoreScene {
+export function sceneOf(state: ScoreState) {
+  /** In single precision, as the kernel gets it. */
   const typed = Object.fromEntries(TYPED.map((name) => [name, toSingle(state[name])])) as Typed;
   const { q, K, W, Wq, Wk, b, g } = typed;
   const sums = met(typed, Wq, Wk);
   const gates = met(typed, columns(g, 0, WIDTH), columns(g, WIDTH, WIDTH));
+  /** Of general: q W. Of additive: what goes into the tanh, one row a key. Of gated: one number a key, from 0 to 1. */
   const made = {
     qW: multiply(q, W),
     H: fill(KEYS, sums.cols, (key, unit) => at(sums, key, unit) + at(b, 0, unit)),
@@ -55,6 +44,7 @@ export function sceneOf(state: ScoreState): ScoreScene {
     // A formula comes after the temperature.
     return { scores: kind === "own" ? scores.masked.data : scores.raw.data, weights: weights.data };
   });
+  /** One row a kind. */
   const table = (name: "scores" | "weights"): Matrix =>
     fill(KINDS.length, KEYS, (row, key) => found[row]?.[name][key] ?? Number.NaN);
   const scores = table("scores");
@@ -69,7 +59,7 @@ function met({ q, K }: Typed, ofQuery: Matrix, ofKeys: Matrix): Matrix {
   return fill(KEYS, query.cols, (key, unit) => at(query, 0, unit) + at(keys, key, unit));
 }
 
-/** -Infinity masks; no other score may be anything but a finite number. */
+/** What a softmax cannot take of one's own scores, in words; empty: it can take all. -Infinity masks, all else must be finite. */
 function strangeness(scores: Matrix): string {
   const own = rowsOf(scores)[KINDS.indexOf("own")] ?? [];
   const key = own.findIndex((score) => score !== -Infinity && !Number.isFinite(Math.fround(score)));
@@ -78,15 +68,10 @@ function strangeness(scores: Matrix): string {
   return `The score of k${key + 1} is ${said[String(own[key])] ?? "too large for single precision"}.`;
 }
 
-interface Parameters {
-  readonly w: Tensor;
-  readonly wq: Tensor;
-  readonly wk: Tensor;
+interface Parameters extends Pick<ScoreState, "bandwidth" | "keep">, Readonly<Record<"w" | "wq" | "wk", Tensor>> {
   readonly b?: Float32Array;
   readonly v?: Float32Array;
   readonly gate: Float32Array;
-  readonly bandwidth: number;
-  readonly keep: number;
   readonly own: Expr;
 }
 
@@ -109,20 +94,12 @@ export function optionsOf(kind: Kind, { w, wq, wk, gate, bandwidth, keep, own, .
 }
 
 /** With the parameters that are typed. */
-function optionsIn({ typed, state, own }: Pick<ScoreScene, "typed" | "state" | "own">, kind: Kind) {
+function optionsIn({ typed, state, own }: { typed: Typed; state: ScoreState; own: Expr }, kind: Kind) {
   const { bandwidth, keep, temperature } = state;
   const tensor = ({ rows, cols, data }: Matrix) => ({ data: Float32Array.from(data), shape: [rows, cols] });
   const [w, wq, wk] = [tensor(typed.W), tensor(typed.Wq), tensor(typed.Wk)];
   const [b, v, gate] = [tensor(typed.b).data, tensor(typed.v).data, tensor(typed.g).data];
   return { ...optionsOf(kind, { w, wq, wk, b, v, gate, bandwidth, keep, own }), temperature };
-}
-
-export interface ScoreAnswer {
-  readonly weights: Matrix;
-  /** To the page's own arithmetic; without one's own score where that is strange. */
-  readonly apart: number;
-  /** What one more key would get at each of PLACES. */
-  readonly plane: Float32Array;
 }
 
 /** The identity as values: the output is the row of weights. */
@@ -153,7 +130,10 @@ function onPlane(scene: ScoreScene): Call {
   };
 }
 
-export function readAnswers(scene: ScoreScene, answers: readonly Answer[]): ScoreAnswer {
+export type ScoreAnswer = ReturnType<typeof readAnswers>;
+
+/** `apart`: from the page's arithmetic, without one's own score where that is strange. `plane`: what one more key would get at PLACES. */
+export function readAnswers(scene: ScoreScene, answers: readonly Answer[]) {
   const weights = fill(KINDS.length, KEYS, (row, key) => answers[row]?.weights.data[key] ?? Number.NaN);
   const rows = KINDS.length - (scene.strange === "" ? 0 : 1);
   const compared = (matrix: Matrix): Matrix => fill(rows, KEYS, (row, key) => at(matrix, row, key));

@@ -11,9 +11,7 @@ import { type MatrixName, type Scene, type Spot, viewOf } from "./views.js";
 
 type Told = Omit<Explanation, "subject" | "result"> & Partial<Explanation>;
 
-interface Cell {
-  readonly row: number;
-  readonly col: number;
+interface Cell extends Pick<Spot, "row" | "col"> {
   /** What stands before its row, and above its column. */
   readonly names: readonly [string, string];
   readonly result: number;
@@ -56,15 +54,11 @@ const explainProjection =
     const [letter, name, what] = ROLES[role];
     const from = role === "q" ? row + labels.length - askers.length : row;
     const weights = down(viewOf(name, scene).matrix, col);
+    const turned = role === "k" ? [lit("Kt", col, row)] : [];
     return {
       sentence: `Column “${question}” of the ${what} of “${word}”: its row of X times this column of W${letter}.`,
       ...products(featureNames, along(x, from), weights, ["", "X", `W${letter}`]),
-      lights: [
-        lit("X", from),
-        lit(name, undefined, col),
-        lit(letter, row, col),
-        ...(role === "k" ? [lit("Kt", col, row)] : []),
-      ],
+      lights: [lit("X", from), lit(name, undefined, col), lit(letter, row, col), ...turned],
     };
   };
 

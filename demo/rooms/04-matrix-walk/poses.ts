@@ -7,18 +7,8 @@ import type { Scene } from "./views.js";
 export const ON_BOARD = ["X", "Wq", "Wk", "Wv", "Q", "K", "V", "S", "O"] as const;
 export type OnBoard = (typeof ON_BOARD)[number];
 
-export interface Pose {
-  readonly u: number;
-  readonly v: number;
-  /** Of a cell. */
-  readonly size: number;
-  /** Its opacity. */
-  readonly seen: number;
-  /** 1: turned over its diagonal. */
-  readonly turn: number;
-  /** Where its title stands: 0 below, 1 beside. */
-  readonly beside: number;
-}
+/** `size`: of a cell; `seen`: its opacity; `turn`: 1 is turned over its diagonal; `beside`: where its title stands, 0 below, 1 beside. */
+export type Pose = Readonly<Record<"u" | "v" | "size" | "seen" | "turn" | "beside", number>>;
 
 /** Left times top gives result, by the place at which the result is filled. */
 export const PRODUCTS: Readonly<Record<number, readonly [left: OnBoard, top: OnBoard, result: OnBoard]>> = {

@@ -25,17 +25,32 @@ const INSET = 0.04;
 /** In pixels, as in board.css. */
 const LARGEST_FONT = 13;
 
-/** One product on the board as it is being filled: `shown` is of the cell that shows how it is done, `swept` then of all others. */
+/** From 0 to 1 and back, with so much of the way at both ends. */
+const comesAndGoes = (part: number, coming: number, going = coming): number =>
+  during(part, 0, coming) * (1 - during(part, 1 - going, 1));
+
 type Filling = NonNullable<ReturnType<typeof fillingOf>>;
 
-function fillingOf(scene: Scene, at: number) {
+/** One product on the board as it is being filled: `shown` is of the cell that shows how it is done, `swept` then of all others. */
+function fillingOf(scene: Scene, at: number, { rest }: Layout) {
   const place = Math.ceil(at);
   const [product, told] = [PRODUCTS[place], PLACES[place]];
   if (product === undefined || told === undefined) return undefined;
-  const [left, top, result] = product;
   const { row, col } = tellingSpot(scene, told);
   const part = clamp((at - place + 1 - MOVING) / (1 - MOVING));
-  return { place, left, top, result, row, col, shown: clamp(part / 0.62), swept: clamp((part - 0.62) / 0.38) };
+  const [shown, swept] = [clamp(part / 0.62), clamp((part - 0.62) / 0.38)];
+  const [ofLeft, ofTop, name] = product;
+  const [left, top, result] = product.map((one) => rest(one, place)) as [Pose, Pose, Pose];
+  const [a, b, [rows, cols]] = [viewOf(ofLeft, scene), viewOf(ofTop, scene), sizesOf(scene)[name]];
+  const [inner, columnwise] = [a.matrix.cols, ofTop === "K" ? transpose(b.matrix) : b.matrix];
+  // Fewer queries than words: the last rows of X.
+  const own = row + a.matrix.rows - rows;
+  const pairs = Array.from({ length: inner }, (_, index) => {
+    const [first, second] = [cellAt(a.matrix, own, index), cellAt(columnwise, index, col)];
+    const flown = during(shown, 0.08 + (0.3 * index) / inner, 0.6 + (0.3 * index) / inner);
+    return { product: first * second, levels: [first / a.full, second / b.full] as const, flown };
+  });
+  return { place, name, rows, cols, row, col, shown, swept, left, top, result, own, inner, pairs };
 }
 
 class Picture {
@@ -59,17 +74,17 @@ class Picture {
     this.#layout = layoutOf(scene, width, Math.min(92, 14 + 6.6 * longest));
     this.#isTurned = scene.state.by === "columns";
     this.#first = labels.length - askers.length;
-    this.#filling = fillingOf(scene, at);
+    this.#filling = fillingOf(scene, at, this.#layout);
     this.#still = still;
   }
 
   draw(): View {
     const filling = this.#filling;
-    for (const name of ON_BOARD) if (name !== filling?.result) this.#matrix(name);
+    for (const name of ON_BOARD) if (name !== filling?.name) this.#matrix(name);
     if (filling !== undefined) {
       if (filling.place === LAST) this.#pour(filling);
       else this.#fold(filling);
-      this.#matrix(filling.result);
+      this.#matrix(filling.name);
       this.#bands(filling);
     }
     this.#labels();
@@ -86,7 +101,7 @@ class Picture {
     if (pose.seen === 0) return;
     const picked = this.#nameOf(name);
     const { matrix, full } = viewOf(name, this.#scene);
-    const isStill = name === "S" ? this.#at >= 7 : name !== this.#filling?.result;
+    const isStill = name === "S" ? this.#at >= 7 : name !== this.#filling?.name;
     const still = isStill ? this.#still.get(name + picked) : undefined;
     const inside = still ?? [
       rect(`${name} ground`, [0, 0, matrix.cols, matrix.rows], { class: "ground" }),
@@ -111,30 +126,27 @@ class Picture {
   }
 
   #numbers(name: OnBoard, picked: MatrixName, matrix: Readable, full: number): Shape[] {
-    const filling = this.#filling?.result === name ? this.#filling : undefined;
     return cells(matrix, (row, col) => {
       const pick = picked === "Kt" ? `Kt.${col}.${row}` : `${picked}.${row}.${col}`;
-      const fill = tint(this.#value(filling, row, col, matrix) / full);
-      return cell(name, row, col, { fill, opacity: this.#filled(filling, row, col, matrix), "data-pick": pick });
+      const { value, opacity } = this.#cell(name, row, col, matrix);
+      return cell(name, row, col, { fill: tint(value / full), opacity, "data-pick": pick });
     });
   }
 
   /** Scores, which are scaled, masked and become bars where they stand. */
   #scores(picked: MatrixName, scores: Readable, full: number): Shape[] {
     const { head, walk } = this.#scene;
-    const filling = this.#filling?.result === "S" ? this.#filling : undefined;
     const weights = viewOf("A", this.#scene).matrix;
     return Array.from({ length: scores.rows }, (_, row) => {
       const [scaled, masked, soft] = [5, 6, 7].map((place) => this.#row(place, row)) as [number, number, number];
       const most = Math.max(...Array.from({ length: scores.cols }, (_, col) => cellAt(head.masked, row, col)));
       return cells({ ...scores, rows: 1 }, (_, col) => {
         const hidden = walk.hiddenBy(row, col) !== undefined;
-        const score = this.#value(filling, row, col, scores);
+        const { value: score, opacity } = this.#cell("S", row, col, scores);
         const value = mix(score, cellAt(head.scaled, row, col), scaled) * (hidden ? 1 - masked : 1);
         const weight = cellAt(weights, row, col);
         const fill =
           soft < 0.5 ? tint((value / full) * (1 - 2 * soft)) : tint(weight * 0.5 * during(soft, 0.5, 1), "share");
-        const opacity = this.#filled(filling, row, col, scores);
         const shapes = [cell("S", row, col, { fill, opacity, "data-pick": `${picked}.${row}.${col}` })];
         const power = hidden ? 0 : Math.exp(cellAt(head.masked, row, col) - most);
         const height = 0.9 * mix(power * during(soft, 0.1, 0.5), weight, during(soft, 0.6, 1));
@@ -157,98 +169,70 @@ class Picture {
     return this.#scene.state.loop ? clamp((part * (rows + 2) - row) / 3) : part;
   }
 
-  /** How far a cell is there; of a matrix that is not being filled it is. */
-  #filled(filling: Filling | undefined, row: number, col: number, { rows, cols }: Readable): number {
-    if (filling === undefined) return 1;
-    const { place, shown, swept } = filling;
-    if (row === filling.row && place === LAST) return during(shown, 0.86, 1);
-    if (row === filling.row && col === filling.col) return during(shown, 0.4, 0.55);
-    return clamp(this.#scene.state.loop ? swept * (rows + 1) - row - col / cols : swept * (cols + 1) - col);
-  }
-
-  /** A cell's number: what has been added up by now of the one that shows how it is done. */
-  #value(filling: Filling | undefined, row: number, col: number, matrix: Readable): number {
-    if (filling === undefined || filling.place === LAST || row !== filling.row || col !== filling.col)
-      return cellAt(matrix, row, col);
-    const { pairs } = this.#factors(filling);
-    return pairs.reduce((sum, { left, top, flown }) => sum + left * top * during(flown, 0.8, 1), 0);
-  }
-
-  #factors({ place, left, top, result, shown, row, col }: Filling) {
-    const [a, b] = [viewOf(left, this.#scene), viewOf(top, this.#scene)];
-    const poses = [left, top, result].map((name) => this.#layout.rest(name, place)) as [Pose, Pose, Pose];
-    const columnwise = top === "K" ? transpose(b.matrix) : b.matrix;
-    // Fewer queries than words: the last rows of X.
-    const own = row + a.matrix.rows - sizesOf(this.#scene)[result][0];
-    const inner = a.matrix.cols;
-    const pairs = Array.from({ length: inner }, (_, index) => ({
-      left: cellAt(a.matrix, own, index),
-      top: cellAt(columnwise, index, col),
-      flown: during(shown, 0.08 + (0.3 * index) / inner, 0.6 + (0.3 * index) / inner),
-    }));
-    return { pairs, own, fulls: [a.full, b.full] as const, poses, inner };
+  /** A cell's number, and how far it is there: of the one that shows how it is done, what has been added up by now. */
+  #cell(
+    name: OnBoard,
+    row: number,
+    col: number,
+    matrix: Readable,
+  ): { readonly value: number; readonly opacity: number } {
+    const [filling, value] = [this.#filling, cellAt(matrix, row, col)];
+    if (filling?.name !== name) return { value, opacity: 1 };
+    const { place, shown, swept, rows, cols, pairs } = filling;
+    if (row === filling.row && place === LAST) return { value, opacity: during(shown, 0.86, 1) };
+    if (row === filling.row && col === filling.col) {
+      const added = pairs.reduce((sum, { product, flown }) => sum + product * during(flown, 0.8, 1), 0);
+      return { value: added, opacity: during(shown, 0.4, 0.55) };
+    }
+    const { loop } = this.#scene.state;
+    return { value, opacity: clamp(loop ? swept * (rows + 1) - row - col / cols : swept * (cols + 1) - col) };
   }
 
   /** The row and the column that are lit: of the cell that is shown first, then of all others. */
-  #bands(filling: Filling): void {
-    const { place, shown, swept, row, col } = filling;
-    const { own, poses, inner } = this.#factors(filling);
-    const [left, top, result] = poses;
-    const [rows, cols] = sizesOf(this.#scene)[filling.result];
-    const { size } = left;
-    const band = (key: string, u: number, v: number, wide: number, high: number, opacity: number): void => {
-      if (opacity > 0) this.#shapes.push(rect(key, [u, v, wide * size, high * size], { class: "band", opacity }));
+  #bands({ place, shown, swept, rows, cols, row, col, left, top, result, own, inner }: Filling): void {
+    /** `box`: in cells. */
+    const band = (key: string, { u, v, size }: Pose, box: Box, opacity: number): void => {
+      const [x, y, wide, high] = box.map((part) => part * size) as [number, number, number, number];
+      if (opacity > 0) this.#shapes.push(rect(key, [u + x, v + y, wide, high], { class: "band", opacity }));
     };
-    const lit = during(shown, 0, 0.1) * (1 - during(shown, 0.9, 1));
-    band("lit row", left.u, left.v + own * size, inner, 1, lit);
-    if (place !== LAST) band("lit column", top.u + col * size, top.v, 1, inner, lit);
-    const moves = during(swept, 0, 0.06) * (1 - during(swept, 0.94, 1));
-    const [down, along] = [mix(own - row, own - row + rows - 1, swept) * size, mix(0, cols - 1, swept) * size];
-    if (this.#scene.state.loop) {
-      band("swept row", left.u, left.v + down, inner, 1, moves);
-      band("swept result", result.u, left.v + down, cols, 1, moves);
-    } else {
-      band("swept column", top.u + along, top.v, 1, inner, moves);
-      band("swept result", result.u + along, result.v, 1, rows, moves);
-    }
+    const [lit, moves] = [comesAndGoes(shown, 0.1), comesAndGoes(swept, 0.06)];
+    band("lit row", left, [0, own, inner, 1], lit);
+    if (place !== LAST) band("lit column", top, [col, 0, 1, inner], lit);
+    const [down, along] = [(rows - 1) * swept, (cols - 1) * swept];
+    const { loop } = this.#scene.state;
+    if (loop) band("swept row", left, [0, own - row + down, inner, 1], moves);
+    else band("swept column", top, [along, 0, 1, inner], moves);
+    band("swept result", result, loop ? [0, down, cols, 1] : [along, 0, 1, rows], moves);
   }
 
   /** Pairs of factors fly to their cell, one after the other, and are added there. */
-  #fold(filling: Filling): void {
-    const { pairs, own, fulls, poses } = this.#factors(filling);
-    const [left, top, result] = poses;
+  #fold({ pairs, row, col, left, top, result, own }: Filling): void {
     const { size } = left;
-    const goal = [result.u + filling.col * size, result.v + filling.row * size] as const;
-    pairs.forEach(({ left: a, top: b, flown }, index) => {
+    pairs.forEach(({ levels, flown }, index) => {
       if (flown === 0 || flown === 1) return;
+      const [small, opacity] = [mix(1, 0.5, flown) * size, comesAndGoes(flown, 0.08, 0.1)];
       const fly = (key: string, u: number, v: number, level: number): void => {
-        const small = mix(1, 0.5, flown) * size;
-        const off = (size - small) / 2;
-        const place = [mix(u, goal[0], flown) + off, mix(v, goal[1], flown) + off, small, small] as const;
-        const opacity = during(flown, 0, 0.08) * (1 - during(flown, 0.9, 1));
+        const [x, y] = [mix(u, result.u + col * size, flown), mix(v, result.v + row * size, flown)];
+        const place = [x + (size - small) / 2, y + (size - small) / 2, small, small] as const;
         this.#shapes.push(rect(`${key} ${index}`, place, { class: "flies", fill: tint(level), opacity }));
       };
-      fly("row", left.u + index * size, left.v + own * size, a / fulls[0]);
-      fly("column", top.u + filling.col * size, top.v + index * size, b / fulls[1]);
+      fly("row", left.u + index * size, left.v + own * size, levels[0]);
+      fly("column", top.u + col * size, top.v + index * size, levels[1]);
     });
   }
 
   /** Rows of V become as thick as their weights, and are laid on one another: together as thick as one row. */
-  #pour(filling: Filling): void {
-    const { shown, row } = filling;
+  #pour({ shown, row, left, top, result }: Filling): void {
     if (shown === 0 || shown === 1) return;
-    const weights = viewOf("A", this.#scene).matrix;
+    const { matrix: weights } = viewOf("A", this.#scene);
     const { matrix: values, full } = viewOf("V", this.#scene);
-    const [left, top, result] = this.#factors(filling).poses;
     const { size } = left;
     let below = 0;
     for (let key = 0; key < values.rows; key++) {
       const weight = cellAt(weights, row, key);
-      const late = key / values.rows;
-      const thin = during(shown, 0.06 + 0.25 * late, 0.36 + 0.25 * late);
-      const falls = during(shown, 0.38 + 0.25 * late, 0.68 + 0.25 * late);
+      const late = (0.25 * key) / values.rows;
+      const [thin, falls] = [during(shown, 0.06 + late, 0.36 + late), during(shown, 0.38 + late, 0.68 + late)];
       const high = mix(1, weight, thin) * size;
-      const gone = 1 - during(shown, 0.92, 1);
       const from = top.v + key * size + (size - high) / 2;
       const v = mix(from, result.v + (row + below) * size, falls);
       below += weight;
@@ -257,7 +241,7 @@ class Picture {
       const inside = Array.from({ length: values.cols }, (_, col) =>
         rect(`layer ${key} ${col}`, [col, 0, 1, 1], { fill: tint(cellAt(values, key, col) / full) }),
       );
-      const opacity = gone * during(thin, 0, 0.1);
+      const opacity = (1 - during(shown, 0.92, 1)) * during(thin, 0, 0.1);
       this.#shapes.push(group(`layer ${key}`, { transform, opacity, class: "flies" }, inside));
       // The bar comes to its row of V.
       const bar = [
@@ -342,8 +326,9 @@ function cell(name: OnBoard, row: number, col: number, look: Shape["attributes"]
   return rect(`${name} ${row} ${col}`, [col + INSET, row + INSET, 1 - 2 * INSET, 1 - 2 * INSET], { rx: 0.12, ...look });
 }
 
-function rect(key: string, box: readonly [number, number, number, number], look: Shape["attributes"]): Shape {
-  const [x, y, width, height] = box;
+type Box = readonly [x: number, y: number, width: number, height: number];
+
+function rect(key: string, [x, y, width, height]: Box, look: Shape["attributes"]): Shape {
   return shape("rect", key, { x, y, width, height, ...look });
 }
 

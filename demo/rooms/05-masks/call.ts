@@ -2,27 +2,13 @@
 // page's own arithmetic.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, identity, type Matrix, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { at, fill, identity, stack, unstack, widestGap } from "../../src/model/matrix.js";
 import { type RuleName, verdictsOn } from "./rules.js";
 import { LARGE, type MaskScene } from "./scene.js";
 import { type MaskState, OPEN } from "./state.js";
 
-export interface MaskAnswer {
-  readonly weights: Matrix;
-  readonly difference: number;
-}
-
-interface Structure {
-  readonly causal?: "lower-right" | "upper-left";
-  readonly window?: readonly [number, number];
-  readonly cuSeqlensQ?: readonly number[];
-  readonly qLengths?: readonly number[];
-  readonly kvLengths?: readonly number[];
-  /** Row-major, 1 = attend; only what the others do not say. */
-  readonly mask?: readonly number[];
-}
-
-export function structureOf(state: MaskState): Structure {
+/** `mask`: row-major, 1 = attend; only what the others do not say. */
+export function structureOf(state: MaskState) {
   const { causal, left, right, prefix, cuts, padding, queries, keys } = state;
   const windowed = left !== OPEN || right !== OPEN;
   // A prefix opens what causal and window close, and masks only take away: those two go into the mask then.
@@ -61,7 +47,9 @@ function hidingOptions({ state, seen }: MaskScene): Call["options"] {
   return { ...structure, ...(mask === undefined ? {} : { mask: { data: Uint8Array.from(mask), shape } }) };
 }
 
-export function readAnswer(scene: MaskScene, answer: Answer): MaskAnswer {
+export type MaskAnswer = ReturnType<typeof readAnswer>;
+
+export function readAnswer(scene: MaskScene, answer: Answer) {
   const { queries, keys, hiding } = scene.state;
   const plain = unstack(queries, keys, answer.weights.data);
   // Hiding after the softmax is nothing that heed offers: the page strikes out what it was given.

@@ -1,19 +1,15 @@
 // The present mask as code.
 
 import { rowsOf } from "../../src/model/matrix.js";
-import { heedSource, single, torchTensor } from "../../src/ui/code.js";
+import { heedSource, IDENTITY, single, torchTensor } from "../../src/ui/code.js";
 import { callOf } from "./call.js";
 import { LARGE, type MaskScene, sumOf } from "./scene.js";
 
 export function heedCode(scene: MaskScene): string {
   const unmasked = "Not masked: hidden weights were set to 0 after the softmax, which no option of heed does.";
   const call = callOf(scene);
-  return heedSource({
-    about: scene.state.hiding === "after" ? unmasked : "",
-    call,
-    options: call.options,
-    values: "// The identity as values: the output is the weights.\n",
-  });
+  const about = scene.state.hiding === "after" ? unmasked : "";
+  return heedSource({ about, call, options: call.options, values: IDENTITY });
 }
 
 export function torchCode({ state, q, k, seen, scale }: MaskScene): string {

@@ -3,19 +3,14 @@
 import { chips } from "../../src/ui/chips.js";
 import { choice } from "../../src/ui/choice.js";
 import { button, h } from "../../src/ui/dom.js";
+import { numbered } from "../../src/ui/named-matrices.js";
 import { byChoice } from "../../src/ui/orientation.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { BARE, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
 
 type Sized = "queries" | "keys" | "left" | "right" | "prefix" | "padding" | "block";
-
-interface Size {
-  readonly label: string;
-  readonly least?: number;
-  readonly most?: number;
-  readonly said?: (value: number) => string;
-}
+type Size = Readonly<{ label: string; least?: number; most?: number; said?: (value: number) => string }>;
 
 const reach = (value: number): string => (value === MOST ? "open" : String(value));
 const SIZES: readonly (readonly [Sized, Size])[] = [
@@ -28,16 +23,13 @@ const SIZES: readonly (readonly [Sized, Size])[] = [
   ["block", { label: "Blocks of", most: 8, said: (value) => (value === 0 ? "off" : String(value)) }],
 ];
 
+const CAUSAL = [
+  { value: "none", text: "off" },
+  { value: "lower-right", text: "lower right", about: "The last query meets the last key" },
+  { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
+];
 const CHOICES = [
-  [
-    "causal",
-    "Causal",
-    [
-      { value: "none", text: "off" },
-      { value: "lower-right", text: "lower right", about: "The last query meets the last key" },
-      { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
-    ],
-  ],
+  ["causal", "Causal", CAUSAL],
   ["scores", "Scores", { next: "look for the next word", equal: "all 0" }],
   ["hiding", "Hide", { before: "−∞ before the softmax", minus: "−10000 before it", after: "0 after it" }],
 ] as const;
@@ -107,10 +99,8 @@ export function controls(store: MaskStore, chosen: () => void) {
       const { cuts: begun, keys, queries } = state;
       noCuts.hidden = queries === keys;
       cuts.element.hidden = queries !== keys;
-      cuts.show(
-        Array.from({ length: keys - 1 }, (_, index) => String(index + 2)),
-        begun.map((cut) => cut - 1),
-      );
+      const beginnings = begun.map((cut) => cut - 1);
+      cuts.show(numbered("", keys).slice(1), beginnings);
     },
   };
 }

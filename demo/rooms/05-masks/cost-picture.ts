@@ -61,21 +61,20 @@ export function costPicture(store: MaskStore, engine: Engine) {
     tell(
       `A kernel works in tiles. It skips a hidden tile, needs no mask in a visible one, and pays only for mixed ones. Of ${grid.tiles} tiles here: ${grid.skipped} skipped, ${grid.full} whole, ${mixed} mixed.`,
     );
+    const row = (name: string, pairs: number, cost: number) =>
+      line(name, [String(pairs), percent(pairs / grid.pairs), billions(cost)]);
     const rows = [
-      ["no mask", grid.pairs, scaled.everything],
-      ["in tiles", grid.computed, scaled.byTiles],
-      ["seen", grid.seen, scaled.seenOnly],
-    ] as const;
-    const lines = rows.map(([name, pairs, cost]) =>
-      line(name, [String(pairs), percent(pairs / grid.pairs), billions(cost)]),
-    );
+      row("no mask", grid.pairs, scaled.everything),
+      row("in tiles", grid.computed, scaled.byTiles),
+      row("seen", grid.seen, scaled.seenOnly),
+    ];
     const caption = `${whole(tokens)} tokens, ${HEADS} heads of ${WIDTH}, in the same proportions`;
     const memory = [
       fact("All scores at once", bytes(scaled.materialised)),
       fact("Tile by tile", bytes(scaled.streamed), "a maximum and a sum for each row"),
     ];
     costs.replaceChildren(
-      captioned(caption, heads("", "pairs", "of all", "multiply-adds"), h("tbody", {}, ...lines)),
+      captioned(caption, heads("", "pairs", "of all", "multiply-adds"), h("tbody", {}, ...rows)),
       h("dl", { class: "figures" }, ...memory),
     );
     if (work.isRunning) return;

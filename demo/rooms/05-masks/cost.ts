@@ -10,19 +10,8 @@ export const HEADS = 12;
 export const WIDTH = 64;
 const BYTES = 4;
 
-interface GridCost {
-  readonly pairs: number;
-  readonly seen: number;
-  readonly tiles: number;
-  /** Tiles in which nothing is seen: never computed. */
-  readonly skipped: number;
-  /** Tiles in which everything is seen: computed as without a mask. */
-  readonly full: number;
-  /** Pairs in all tiles that are not skipped. */
-  readonly computed: number;
-}
-
-export function gridCost({ seen, state }: MaskScene): GridCost {
+/** `skipped`: tiles in which nothing is seen, never computed; `full`: with every pair; `computed`: pairs of all that are not skipped. */
+export function gridCost({ seen, state }: MaskScene) {
   const { queries, keys, tile } = state;
   let [all, tiles, skipped, full, computed] = [0, 0, 0, 0, 0];
   for (let top = 0; top < queries; top += tile) {
@@ -41,7 +30,7 @@ export function gridCost({ seen, state }: MaskScene): GridCost {
   return { pairs: queries * keys, seen: all, tiles, skipped, full, computed };
 }
 
-export function scaledCost({ pairs, seen, computed }: GridCost, tokens: number) {
+export function scaledCost({ pairs, seen, computed }: ReturnType<typeof gridCost>, tokens: number) {
   // Multiply-adds of both products.
   const everything = 2 * HEADS * tokens * tokens * WIDTH;
   return {
@@ -75,18 +64,12 @@ const RUNNERS: Readonly<Record<string, (tokens: number) => AttentionOptions>> = 
 /** In milliseconds. */
 export type Laps = ReadonlyMap<string, number>;
 
-export function race(
-  heed: Heed,
-  tokens: number,
-  signal: AbortSignal,
-  progress: (said: string, laps: Laps) => void,
-): Promise<Laps> {
+export function race(heed: Heed, tokens: number, signal: AbortSignal, progress: (said: string, laps: Laps) => void) {
   const random = randoms();
   const vectors = () => random(1, RACE_HEADS, tokens, WIDTH);
   const [q, k, v] = [vectors(), vectors(), vectors()];
-  const calls = Object.entries(RUNNERS).map(
-    ([name, options]) => [name, () => heed.attention(q, k, v, { ...options(tokens), signal })] as const,
-  );
+  const call = (options: AttentionOptions) => () => heed.attention(q, k, v, { ...options, signal });
+  const calls = Object.entries(RUNNERS).map(([name, options]) => [name, call(options(tokens))] as const);
   return fastest(calls, ROUNDS, progress);
 }
 

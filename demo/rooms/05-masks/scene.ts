@@ -51,18 +51,13 @@ export function sumOf(matrix: Matrix, row: number): number {
 function vectorsOf(state: MaskState): readonly [Matrix, Matrix] {
   const { queries, keys, scores } = state;
   const next = normal(SEED);
-  const noise = Array.from({ length: 2 * MOST * WIDTH }, () => NOISE * next());
+  const noise = fill(2 * MOST, WIDTH, () => NOISE * next());
   const hands = (place: number): readonly number[] =>
     SPEEDS.flatMap((speed) => [Math.cos(speed * place), Math.sin(speed * place)]).map((hand) => LENGTH * hand);
-  const rows = (count: number, first: number, placeOf: (row: number) => number): Matrix =>
-    toSingle(
-      fill(count, WIDTH, (row, col) =>
-        twoDecimals((hands(placeOf(row))[col] ?? 0) + (noise[(first + row) * WIDTH + col] ?? 0)),
-      ),
-    );
-  const ahead = 1 + offsetOf(state);
-  const q = rows(queries, 0, (row) => row + ahead);
-  return [scores === "equal" ? fill(queries, WIDTH, () => 0) : q, rows(keys, MOST, (row) => row)];
+  const rows = (count: number, ahead: number, first: number): Matrix =>
+    fill(count, WIDTH, (row, col) => twoDecimals((hands(row + ahead)[col] ?? 0) + at(noise, first + row, col)));
+  const q = scores === "equal" ? fill(queries, WIDTH, () => 0) : rows(queries, 1 + offsetOf(state), 0);
+  return [toSingle(q), toSingle(rows(keys, 0, MOST))];
 }
 
 const STORY = "The animal didn't cross because it was too tired to walk home through the cold rain".split(" ");

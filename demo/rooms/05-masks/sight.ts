@@ -10,6 +10,9 @@ import { keyWord, type MaskScene, queryWord, sumOf } from "./scene.js";
 const [LINE, TOP, INDEX] = [27, 24, 30];
 /** Thinner curves of other queries are left out. */
 const LEAST = 0.02;
+const AT_END = { "text-anchor": "end" };
+
+type OfPair = (row: number, key: number) => number;
 
 /** `weights`: the weights under the mask, the kernel's where it runs. */
 export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw {
@@ -24,7 +27,7 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
   /** The first rule that takes a key from a query; -1 for a key that stays. */
   const taken = fill(queries, keys, (row, key) => verdictsOn(state, row, key).findIndex((verdict) => !verdict.sees));
   return (place, width) => {
-    const gone = (row: number, key: number): number => {
+    const gone: OfPair = (row, key) => {
       const rule = at(taken, row, key);
       return rule < 0 ? 0 : during(place, rule / rules.length, (rule + 1) / rules.length);
     };
@@ -35,45 +38,38 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
     const text = (key: string, name: string, x: number, y: number, words: string, more = {}): Shape =>
       shape("text", key, { class: `sight-${name}`, x, y, ...more }, words);
     const curves = (row: number): Shape[] =>
-      Array.from({ length: keys }, (_, key) => ({ key, part: weight(row, key) }))
-        .filter(({ part }) => row === chosen || part >= LEAST)
-        .map(({ key, part }) => {
-          const [y, to, middle] = [queryY(row), keyY(key), (start + end) / 2];
-          return shape("path", `${row} ${key}`, {
-            class: row === chosen ? "sight-curve chosen" : "sight-curve",
-            d: `M${start + 8} ${y}C${middle} ${y} ${middle} ${to} ${end - 6} ${to}`,
-            "stroke-width": 12 * part,
-          });
-        });
+      Array.from({ length: keys }, (_, key) => {
+        const [y, to, middle] = [queryY(row), keyY(key), (start + end) / 2];
+        const d = `M${start + 8} ${y}C${middle} ${y} ${middle} ${to} ${end - 6} ${to}`;
+        const look = row === chosen ? "sight-curve chosen" : "sight-curve";
+        return shape("path", `${row} ${key}`, { class: look, d, "stroke-width": 12 * weight(row, key) });
+      }).filter((_, key) => row === chosen || weight(row, key) >= LEAST);
     const ofQuery = (_: unknown, row: number): Shape[] => {
       const [y, isChosen] = [queryY(row), row === chosen];
       const frame = { class: isChosen ? "sight-frame chosen" : "sight-frame", x: 0, y: y - LINE / 2 + 1 };
+      const [word, look] = [queryWord(state, row), isChosen ? "word chosen" : "word"];
       return [
         text(`q${row}`, "index", 6, y + 4, `q${row + 1}`),
-        text(`query ${row}`, isChosen ? "word chosen" : "word", start, y + 4, queryWord(state, row), {
-          "text-anchor": "end",
-        }),
+        text(`query ${row}`, look, start, y + 4, word, AT_END),
         shape("rect", `frame ${row}`, { ...frame, width: start + 8, height: LINE - 2, rx: 6, "data-pick": row }),
       ];
     };
     const ofKey = (_: unknown, key: number): Shape[] => {
       const [y, part, lost] = [keyY(key), weight(chosen, key), gone(chosen, key)];
       const look = lost === 1 ? "word gone" : "word";
+      const by = lost === 0 ? "" : (rules[at(taken, chosen, key)] ?? "");
       const bar = { class: "tone-share", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
       return [
         text(`k${key}`, "index", end, y + 4, `k${key + 1}`),
         text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), { opacity: 1 - 0.4 * lost }),
         shape("rect", `bar ${key}`, bar),
         text(`weight ${key}`, "weight", bars + part * most + 5, y + 4, percent(part)),
-        text(`rule ${key}`, "index", width, y + 4, lost === 0 ? "" : (rules[at(taken, chosen, key)] ?? ""), {
-          "text-anchor": "end",
-          opacity: lost,
-        }),
+        text(`rule ${key}`, "index", width, y + 4, by, { ...AT_END, opacity: lost }),
       ];
     };
     const others = Array.from({ length: queries }, (_, row) => row).filter((row) => row !== chosen);
     const shapes = [
-      text("queries", "index", start, 12, "query", { "text-anchor": "end" }),
+      text("queries", "index", start, 12, "query", AT_END),
       text("keys", "index", end + INDEX, 12, "key"),
       text("weights", "index", bars, 12, "weight"),
       ...[...others, chosen].flatMap(curves),
@@ -87,23 +83,15 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
 }
 
 /** What the keys that go had is shared out among the rest, as a softmax does; other ways to hide go straight to their weights. */
-function weightsAt(
-  { state, plain, seen }: MaskScene,
-  weights: Matrix,
-  place: number,
-  gone: (row: number, key: number) => number,
-) {
-  const left = (row: number, key: number): number => at(plain, row, key) * (1 - gone(row, key));
-  const rest = Array.from({ length: state.queries }, (_, row) =>
-    Array.from({ length: state.keys }, (_, key) => left(row, key)).reduce((sum, one) => sum + one, 0),
-  );
-  return (row: number, key: number): number =>
+function weightsAt({ state, plain, seen }: MaskScene, weights: Matrix, place: number, gone: OfPair): OfPair {
+  const left = fill(state.queries, state.keys, (row, key) => at(plain, row, key) * (1 - gone(row, key)));
+  return (row, key) =>
     place === 1 || state.hiding !== "before" || sumOf(seen, row) === 0
       ? mix(at(plain, row, key), at(weights, row, key), during(place, 0, 1))
-      : left(row, key) / (rest[row] ?? 1);
+      : at(left, row, key) / sumOf(left, row);
 }
 
-function saidOf({ state }: MaskScene, row: number, weight: (row: number, key: number) => number): string {
+function saidOf({ state }: MaskScene, row: number, weight: OfPair): string {
   const parts = Array.from({ length: state.keys }, (_, key) => `${keyWord(state, key)} ${percent(weight(row, key))}`);
   return `Weights of q${row + 1}, ${queryWord(state, row)}: ${parts.join(", ")}.`;
 }

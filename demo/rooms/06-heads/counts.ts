@@ -1,8 +1,9 @@
 // Query heads that share keys and values, and what that saves: parameters and memory of attention layers, counted by their definitions.
 
-import { button, h, indexed, svg } from "../../src/ui/dom.js";
+import { h, indexed, svg } from "../../src/ui/dom.js";
 import { bytes, whole } from "../../src/ui/numbers.js";
 import { legend, picture } from "../../src/ui/picture.js";
+import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
 import { fact, heads, line, tableFrame } from "../../src/ui/table.js";
 import { divisors, GPT3, type HeadsState, type HeadsStore } from "./state.js";
@@ -43,13 +44,8 @@ export function countsPicture(store: HeadsStore) {
     headWidth: slider("Head width D", HEAD_WIDTHS, (headWidth) => store.change({ headWidth })),
     layers: slider("Layers", { least: 1, most: 128, step: 1 }, (layers) => store.change({ layers })),
   };
-  const given = h(
-    "div",
-    { class: "presets" },
-    h("span", { class: "small-label" }, "Try"),
-    button("GPT-3", () => store.change(GPT3, "new"), "link"),
-    h("small", {}, "(sizes: Brown et al. 2020, table 2.1)"),
-  );
+  const given = presets("Try", [{ name: "GPT-3" }], () => store.change(GPT3, "new"));
+  given.append(h("small", {}, "(sizes: Brown et al. 2020, table 2.1)"));
   const box = { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none" };
   const lines = svg("svg", { class: "shared-heads", "aria-hidden": "true", ...box });
   const rows = h("tbody");

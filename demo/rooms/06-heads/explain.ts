@@ -16,13 +16,12 @@ type Told = Omit<Explanation, "lights">;
 
 export function explain(scene: HeadsScene, layers: Layers, { name, row, col }: Cell): Explanation | undefined {
   const { kind, head } = partsOf(name);
-  const told = isOfLayers(kind)
-    ? explainLayer(layers, kind, col)
-    : kind === "Wo"
-      ? explainMix(scene, row, col)
-      : kind === "Y"
-        ? explainMixed(scene, row, col)
-        : inHead(scene, head, { name: kind, row, col });
+  const inside = (): Told | undefined => {
+    if (isOfLayers(kind)) return explainLayer(layers, kind, col);
+    if (kind === "Wo") return explainMix(scene, row, col);
+    return kind === "Y" ? explainMixed(scene, row, col) : inHead(scene, head, { name: kind, row, col });
+  };
+  const told = inside();
   return told === undefined || Number.isNaN(told.result) ? undefined : { ...told, lights: [lit(name, row, col)] };
 }
 

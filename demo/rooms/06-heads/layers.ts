@@ -17,7 +17,7 @@ import {
   vectorsOf,
   WORDS,
 } from "../00-thread/toy.js";
-import { arc } from "./ribbons.js";
+import { arc, grown } from "./ribbons.js";
 
 export const LAYER_STEPS = ["one layer alone", "layer 1", "added to “it”", "layer 2"];
 
@@ -30,12 +30,8 @@ const middle = (word: number): number => TOP + (word + 0.5) * ROW;
 export function layersOf(ending: Ending) {
   const x = vectorsOf(ending);
   const of = (input: Matrix, head: "adjectives" | "nouns") => ({ x: input, head, row: rowOf(input, head, IT) });
-  return {
-    words: [...WORDS, ending],
-    first: of(x, "adjectives"),
-    second: of(afterLayer(x), "nouns"),
-    alone: of(x, "nouns"),
-  };
+  const [first, second, alone] = [of(x, "adjectives"), of(afterLayer(x), "nouns"), of(x, "nouns")];
+  return { words: [...WORDS, ending], first, second, alone };
 }
 
 export type Layers = ReturnType<typeof layersOf>;
@@ -45,14 +41,8 @@ export const rowMatrix = (numbers: readonly number[]): Matrix => fill(1, numbers
 /** What each step is about, at the cell that shows it. */
 export function tellingCell({ words, second }: Layers, step: number): Cell {
   const noun = [ANIMAL, ROAD].reduce((a, b) => ((second.row.weights[b] ?? 0) > (second.row.weights[a] ?? 0) ? b : a));
-  const [name, col] =
-    [
-      ["A0", noun],
-      ["A1", words.length - 1],
-      ["Q2", noun === ANIMAL ? 2 : 3],
-      ["A2", noun],
-    ][step] ?? [];
-  return { name: `${name}-0`, row: 0, col: Number(col) };
+  const col = [noun, words.length - 1, noun === ANIMAL ? 2 : 3, noun][step] ?? 0;
+  return { name: `${["A0", "A1", "Q2", "A2"][step]}-0`, row: 0, col };
 }
 
 export function twoLayers(layers: Layers, at: number, width: number): View {
@@ -76,27 +66,18 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
         const said = { class: index === IT ? "asking" : "", "text-anchor": "start" };
         const weighed = { class: `tone-${tone} board-small`, "text-anchor": "end", ...look(index) };
         const wide = Math.max(0.4, weight * 16);
-        const way = {
-          d: arc(x + FIGURES + 2, [middle(IT), y], out),
-          class: `tone-${tone} board-arc`,
-          "stroke-width": wide,
-        };
+        const d = arc(x + FIGURES + 2, [middle(IT), y], out);
+        const way = { d, class: `tone-${tone} board-arc`, "stroke-width": wide, ...look(index) };
         return [
           figure(`l${layer}.${index}`, word, [x, y + 4], said),
           figure(`p${layer}.${index}`, percent(weight), [x + FIGURES - 4, y + 4], weighed),
-          ...(index === IT ? [] : [shape("path", `a${layer}.${index}`, { ...way, ...look(index) })]),
+          ...(index === IT ? [] : [shape("path", `a${layer}.${index}`, way)]),
         ];
       }),
     ];
   });
-  const gain = shape("path", "gain", {
-    d: `M24 ${middle(IT) + 9}H${half - 6}`,
-    class: "tone-value board-arc",
-    "stroke-width": 3,
-    pathLength: 1,
-    "stroke-dasharray": `${gains} 1`,
-    "data-pick": "O1-0.0.0",
-  });
+  const look = { class: "tone-value board-arc", "stroke-width": 3, ...grown(gains), "data-pick": "O1-0.0.0" };
+  const gain = shape("path", "gain", { d: `M24 ${middle(IT) + 9}H${half - 6}`, ...look });
   const shapes = [...sides, ...(gains > 0 ? [gain] : []), ...barsOf(between("query", gains), width)];
   return { height: HEIGHT, shapes, said: layersText(layers, Math.round(at)) };
 }

@@ -40,6 +40,8 @@ export function arc(x: number, [from, to]: readonly [number, number], out: numbe
   return `M${x} ${from}C${bend} ${from} ${bend} ${to} ${x} ${to}`;
 }
 
+type Cell = Shape["attributes"] & { readonly value: number };
+
 export function ribbons(scene: HeadsScene, asker: number, at: number, width: number): View {
   const { words, walk, state, joined, mixed } = scene;
   const { headWidth: each, featureNames: features } = walk;
@@ -58,18 +60,14 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
   };
   const nameOf = (word: number, col: number): string => `${round < 2 ? "V" : "O"}-${headOf(col)}.${word}.${col % each}`;
   const columns = Array.from({ length: WIDTH }, (_, col) => col);
-  const cells = (
-    key: string,
-    [top, height]: readonly [number, number],
-    value: (word: number, col: number) => number,
-    look: (word: number, col: number) => Shape["attributes"],
-  ) =>
+  const cells = (key: string, [top, height]: readonly [number, number], cellAt: (word: number, col: number) => Cell) =>
     words.flatMap((_, word) =>
       columns.map((col) => {
         const place = { x: lanes.left(col), y: top + word * height, width: lanes.column - 1.5, height };
-        const depth = 0.1 + 0.8 * Math.min(1, Math.abs(value(word, col)));
-        const below = value(word, col) < -1e-9 ? { class: "tone-below" } : {};
-        return shape("rect", `${key}${word}.${col}`, { ...place, ...look(word, col), ...below, "fill-opacity": depth });
+        const { value, ...look } = cellAt(word, col);
+        const depth = 0.1 + 0.8 * Math.min(1, Math.abs(value));
+        const below = value < -1e-9 ? { class: "tone-below" } : {};
+        return shape("rect", `${key}${word}.${col}`, { ...place, ...look, ...below, "fill-opacity": depth });
       }),
     );
   const heads = walk.heads.map((_, head) => head);
@@ -101,13 +99,10 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
       const weight = entry(state.mix, from, to);
       if (weight === 0 || down === 0) return [];
       const [x1, x2, half] = [lanes.middle(from, 1), lanes.middle(to, 1), THREADS / 2];
-      return shape("path", `w${from}.${to}`, {
-        d: `M${x1} ${end}C${x1} ${end + half} ${x2} ${end + half} ${x2} ${end + THREADS}`,
-        class: `${weight < 0 ? "tone-below" : toneOf(headOf(from))} board-arc`,
-        "stroke-width": Math.min(9, 5 * Math.abs(weight)),
-        "data-pick": `Wo-0.${from}.${to}`,
-        ...grown(down),
-      });
+      const d = `M${x1} ${end}C${x1} ${end + half} ${x2} ${end + half} ${x2} ${end + THREADS}`;
+      const tone = `${weight < 0 ? "tone-below" : toneOf(headOf(from))} board-arc`;
+      const look = { "stroke-width": Math.min(9, 5 * Math.abs(weight)), "data-pick": `Wo-0.${from}.${to}` };
+      return shape("path", `w${from}.${to}`, { d, class: tone, ...look, ...grown(down) });
     }),
   );
   const rows = (key: string, top: number, high: number, look: (index: number) => Shape["attributes"]) =>
@@ -115,16 +110,19 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
       figure(`${key}${index}`, word, [0, top + (index + 0.5) * high + 4], { "text-anchor": "start", ...look(index) }),
     );
   const shapes = [
-    ...cells("x", [TOP, row], valueAt, (word, col) => ({ class: toneOf(headOf(col)), "data-pick": nameOf(word, col) })),
+    ...cells("x", [TOP, row], (word, col) => {
+      return { value: valueAt(word, col), class: toneOf(headOf(col)), "data-pick": nameOf(word, col) };
+    }),
     ...names,
     ...arcs,
     ...threads,
     ...rows("l", TOP, row, (index) => ({ class: index === asker ? "asking" : "", "data-pick": `word.${index}` })),
   ];
   if (down > 0) {
-    const value = (word: number, col: number): number => entry(mixed, word, col);
-    const look = (word: number, col: number) => ({ opacity: down, "data-pick": `Y-0.${word}.${col}` });
-    shapes.push(...cells("y", [end + THREADS, LOW_ROW], value, look));
+    const mixedAt = (word: number, col: number): Cell => {
+      return { value: entry(mixed, word, col), opacity: down, "data-pick": `Y-0.${word}.${col}` };
+    };
+    shapes.push(...cells("y", [end + THREADS, LOW_ROW], mixedAt));
     shapes.push(...rows("yl", end + THREADS, LOW_ROW, () => ({ opacity: down })));
   }
   return { height: HEIGHT, shapes, said: textOf(scene, asker, STEPS[round] ?? "mix") };
@@ -147,7 +145,8 @@ function lanesOf(headWidth: number, width: number, apart: number) {
   return { room, arcs, column, left, middle: (first: number, count: number) => left(first) + (count * column) / 2 };
 }
 
-const grown = (part: number) => ({ pathLength: 1, "stroke-dasharray": `${part} ${part === 1 ? 0 : 1}` });
+/** A line that is drawn as far as this. */
+export const grown = (part: number) => ({ pathLength: 1, "stroke-dasharray": `${part} ${part === 1 ? 0 : 1}` });
 
 export function textOf({ walk, words }: HeadsScene, asker: number, step: Step): string {
   const { heads, headWidth } = walk;

@@ -38,10 +38,7 @@ export type HeadsStore = Store<HeadsState>;
 
 export const HEADS_STATE = codecFrom<HeadsState>(FIELDS, (state) => ({
   ...state,
-  kvHeads:
-    divisors(state.queryHeads)
-      .filter((count) => count <= state.kvHeads)
-      .at(-1) ?? 1,
+  kvHeads: Math.max(1, ...divisors(state.queryHeads).filter((count) => count <= state.kvHeads)),
 }));
 
 /** Query heads share keys and values evenly. */

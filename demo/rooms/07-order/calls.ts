@@ -1,21 +1,14 @@
 // The sentence as it stands and as written, as calls of heed; what heed says to them; and the first of them as code.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { type Matrix, rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.js";
 import { heedSource, NOTHING, single, torchSource } from "../../src/ui/code.js";
 import { type Attended, gap, type OrderScene, SCALE } from "./scene.js";
 import type { Kind, OrderState } from "./state.js";
 
 type OfKinds<T> = Readonly<Partial<Record<Kind, T>>>;
 
-export interface OrderAnswer {
-  readonly weights: Matrix;
-  readonly output: Matrix;
-  /** Output now, less that of the same word as written. */
-  readonly difference: Matrix;
-  /** To the page's own arithmetic, over the weights and outputs shown. */
-  readonly apart: number;
-}
+export type OrderAnswer = NonNullable<ReturnType<typeof readAnswers>>;
 
 export function callsOf({ words, now, written, state }: OrderScene): readonly Call[] {
   return words.length === 0 ? [] : [now, written].map((one) => callOf(one, state));
@@ -30,7 +23,8 @@ function callOf({ q, k, v, bias }: Attended, { kind, slope }: OrderState): Call 
   return { q: stack([q]), k: stack([k]), v: stack([v]), options: { scale: SCALE, ...special[kind] } };
 }
 
-export function readAnswers({ now, places }: OrderScene, answers: readonly Answer[]): OrderAnswer | undefined {
+/** `difference`: output now, less that of the same word as written; `apart`: from the page's arithmetic. */
+export function readAnswers({ now, places }: OrderScene, answers: readonly Answer[]) {
   const { rows, cols } = now.output;
   const [output, written] = answers.map((answer) => unstack(rows, cols, answer.output.data));
   if (output === undefined || written === undefined) return undefined;
@@ -39,11 +33,8 @@ export function readAnswers({ now, places }: OrderScene, answers: readonly Answe
   return { weights, output, difference: gap(output, written, places), apart };
 }
 
-const ALREADY: OfKinds<string> = {
-  rope: " (q and k are turned already)",
-  sinusoidal: " (positions are in q, k and v already)",
-  learned: " (positions are in q, k and v already)",
-};
+const ADDED = " (positions are in q, k and v already)";
+const ALREADY: OfKinds<string> = { rope: " (q and k are turned already)", sinusoidal: ADDED, learned: ADDED };
 
 const aboutOf = ({ labels, state }: OrderScene): string =>
   labels.join(" ").replace(/\s+/g, " ") + (ALREADY[state.kind] ?? "");

@@ -21,11 +21,8 @@ const OF_KERNEL: Readonly<Partial<Record<MatrixName, "weights" | "output" | "dif
   D: "difference",
 };
 
-export function explain(
-  scene: OrderScene,
-  { name, row, col }: NamedSpot<MatrixName>,
-  answer?: OrderAnswer,
-): Explanation | undefined {
+export function explain(scene: OrderScene, spot: NamedSpot<MatrixName>, answer?: OrderAnswer): Explanation | undefined {
+  const { name, row, col } = spot;
   const { matrix, title, rowLabels, colLabels } = viewOf(name, scene);
   const result = at(matrix, row, col);
   if (Number.isNaN(result)) return undefined;

@@ -1,7 +1,7 @@
 // What stands around the moving words: arcs of the word in the light, which travel with them, its output below it, and ghosts. Pure.
 
 import { at as entry } from "../../src/model/matrix.js";
-import { figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { figure, mix, type Shape, shape } from "../../src/ui/board.js";
 import { LINE, type Spot, TALL, type Way } from "../../src/ui/heed-order.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { attendIn, type OrderScene } from "./scene.js";
@@ -13,10 +13,7 @@ const HEIGHT = MIDDLE + HALF + 44;
 const DOTTED = { class: "tone-soft board-arc", "stroke-dasharray": "2 4" };
 const GHOSTS = [0.35, 0.7];
 
-export function morph(
-  scene: OrderScene,
-  { from, to, at, width, spots, spotsAt }: Way,
-): View & { readonly figures: readonly string[] } {
+export function morph(scene: OrderScene, { from, to, at, width, spots, spotsAt }: Way) {
   const { words, state } = scene;
   const [asker, row] = [spots[state.asker], scene.places.indexOf(state.asker)];
   const read = (places: readonly number[]) => {
@@ -30,10 +27,8 @@ export function morph(
   const [before, after] = [read(from), read(to)];
   const between = (of: "weights" | "output") => before[of].map((one, index) => mix(one, after[of][index] ?? one, at));
   const [weights, output] = [between("weights"), between("output")];
-  const written = FEATURES.map((_, col) => entry(scene.written.output, state.asker, col));
   const figures = weights.map(percent);
   if (asker === undefined) return { height: HEIGHT, shapes: [], figures, said: "No words yet." };
-  const name = words[state.asker] ?? "";
   return {
     height: HEIGHT,
     figures,
@@ -42,9 +37,9 @@ export function morph(
       ...spots.flatMap((spot, word) =>
         word === state.asker ? [] : [arcOf(asker, spot, weights[word] ?? 0, `${row}.${scene.places.indexOf(word)}`)],
       ),
-      ...outputOf(name, asker, output, written, { width, row }),
+      ...outputOf(scene, asker, output, width),
     ],
-    said: `${name}: ${words.map((word, index) => `${word} ${figures[index]}`).join(", ")}`,
+    said: `${words[state.asker]}: ${words.map((word, index) => `${word} ${figures[index]}`).join(", ")}`,
   };
 }
 
@@ -70,34 +65,31 @@ function traceOf(word: string, index: number, at: number, spotsAt: Way["spotsAt"
 function arcOf(asker: Spot, spot: Spot, weight: number, cell: string): Shape {
   const [x1, x2] = [middleOf(asker), middleOf(spot)];
   const low = FOOT + Math.min(DEEP, 26 + Math.abs(x1 - x2) * 0.22);
-  return shape("path", `a${cell}`, {
-    d: `M${x1} ${asker.y + TALL}C${x1} ${low} ${x2} ${low} ${x2} ${spot.y + TALL}`,
-    class: "tone-share board-arc",
-    "stroke-width": Math.max(0.4, weight * 16),
-    opacity: 0.75 * spot.opacity,
-    "data-pick": `A.${cell}`,
-  });
+  const d = `M${x1} ${asker.y + TALL}C${x1} ${low} ${x2} ${low} ${x2} ${spot.y + TALL}`;
+  const look = { class: "tone-share board-arc", "stroke-width": Math.max(0.4, weight * 16) };
+  return shape("path", `a${cell}`, { d, ...look, opacity: 0.75 * spot.opacity, "data-pick": `A.${cell}` });
 }
 
 /** Bars below the word, with a line where each was as written. */
 function outputOf(
-  name: string,
+  { words, places, state, written }: OrderScene,
   asker: Spot,
   output: readonly number[],
-  written: readonly number[],
-  { width, row }: { width: number; row: number },
+  width: number,
 ) {
+  const row = places.indexOf(state.asker);
+  const before = FEATURES.map((_, col) => entry(written.output, state.asker, col));
   const room = Math.min(46, width / WIDTH);
   const half = (WIDTH * room) / 2;
   const middle = Math.min(width - half, Math.max(half, middleOf(asker)));
-  const most = Math.max(1, ...[...output, ...written].map(Math.abs));
+  const most = Math.max(1, ...[...output, ...before].map(Math.abs));
   const stem = `M${middleOf(asker)} ${asker.y + TALL}V${FOOT + 20}L${middle} ${FOOT + DEEP - 12}`;
   return [
     shape("path", "stem", { d: stem, ...DOTTED }),
-    figure("title", `output of “${name}”`, [middle, FOOT + DEEP + 2], { class: "" }),
+    figure("title", `output of “${words[state.asker]}”`, [middle, FOOT + DEEP + 2], { class: "" }),
     ...output.flatMap((value, col): readonly Shape[] => {
       const [x, high] = [middle - half + (col + 0.5) * room, (value / most) * HALF];
-      const old = MIDDLE - ((written[col] ?? 0) / most) * HALF;
+      const old = MIDDLE - ((before[col] ?? 0) / most) * HALF;
       const place = { x: x - room * 0.36, y: MIDDLE - Math.max(0, high), width: room * 0.72, height: Math.abs(high) };
       const tone = high < 0 ? "tone-below" : "tone-value";
       return [

@@ -85,15 +85,10 @@ function waves({ scene: { state, labels }, by, width, x }: Axis): readonly Shape
     const d = `M${points.map((position) => `${x(position).toFixed(1)} ${y(position, col).toFixed(2)}`).join("L")}`;
     return [
       shape("path", `p${col}`, { d, class: `${tone} board-arc`, "stroke-width": 1.4 }),
-      ...labels.map((_, place) =>
-        shape("circle", `d${col}.${place}`, {
-          cx: x(place + by),
-          cy: y(place + by, col),
-          r: Math.min(4, width / 120),
-          class: tone,
-          "data-pick": `P.${place}.${col}`,
-        }),
-      ),
+      ...labels.map((_, place) => {
+        const dot = { cx: x(place + by), cy: y(place + by, col), r: Math.min(4, width / 120), class: tone };
+        return shape("circle", `d${col}.${place}`, { ...dot, "data-pick": `P.${place}.${col}` });
+      }),
     ];
   }).flat();
 }
@@ -105,7 +100,7 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
   const key = nearestKey(scene, row);
   const room = width / PAIRS;
   const radius = Math.min(56, room / 2 - 8);
-  const drawn = Array.from({ length: PAIRS }, (_, pair): readonly Shape[] => {
+  return Array.from({ length: PAIRS }, (_, pair): readonly Shape[] => {
     const [cx, cy] = [(pair + 0.5) * room, 28 + radius];
     const handOf = (matrix: Matrix, place: number) => {
       const [a, b] = [entry(matrix, place, 2 * pair), entry(matrix, place, 2 * pair + 1)];
@@ -130,16 +125,13 @@ function clocks({ scene, by, width }: Axis): readonly Shape[] {
       drawHand("k", "key", k),
       figure(`a${pair}`, said, [cx, cy + radius + 18], { class: "", "data-angle": apart }),
     ];
-  });
-  return drawn.flat();
+  }).flat();
 }
 
 /** The word that the one in the light weighs most, itself left out. */
 function nearestKey({ now: { weights } }: OrderScene, row: number): number {
-  return bestOf(
-    fill(1, weights.cols, (_, key) => (key === row ? -1 : entry(weights, row, key))),
-    0,
-  );
+  const others = fill(1, weights.cols, (_, key) => (key === row ? -1 : entry(weights, row, key)));
+  return bestOf(others, 0);
 }
 
 /** What is added to the score of each key; what is hidden has no dot. */

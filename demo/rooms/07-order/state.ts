@@ -13,7 +13,7 @@ import {
   text,
   wholes,
 } from "../../src/model/fields.js";
-import type { Matrix } from "../../src/model/matrix.js";
+import { singleRows } from "../../src/model/matrix.js";
 import type { Store } from "../../src/model/store.js";
 import { cutIntoWords } from "../../src/model/tokens.js";
 import { WIDTH } from "./vectors.js";
@@ -29,11 +29,7 @@ export const KINDS = ["none", "causal", "sinusoidal", "learned", "rope", "alibi"
 export type Kind = (typeof KINDS)[number];
 
 /** The word before a query matters most, the one after it a little. */
-const BIASES: Matrix = {
-  rows: 1,
-  cols: 2 * REACH + 1,
-  data: Float64Array.of(-1, -0.5, 0, 1.5, 0, 0.5, -0.5, -1, -1.5),
-};
+const BIASES = singleRows([-1, -0.5, 0, 1.5, 0, 0.5, -0.5, -1, -1.5]);
 
 const FIELDS = {
   text: initially("Susan gave roses to Mary", text("t", 200)),

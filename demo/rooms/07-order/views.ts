@@ -2,7 +2,7 @@
 
 import type { MatrixView } from "heed/viz";
 import { fill, type Matrix } from "../../src/model/matrix.js";
-import { signed, type View, weighed } from "../../src/ui/named-matrices.js";
+import { numbered, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import type { OrderAnswer } from "./calls.js";
 import { speed } from "./positions.js";
 import type { OrderScene } from "./scene.js";
@@ -28,7 +28,7 @@ export const POSITION_MATRICES: Readonly<Record<Kind, readonly MatrixName[]>> = 
 
 const NOTHING: Matrix = { rows: 0, cols: 0, data: new Float64Array(0) };
 const DISTANCES = Array.from({ length: 2 * REACH + 1 }, (_, index) => distanceName(index - REACH));
-const PAIR_NAMES = Array.from({ length: QUESTION_NAMES.length / 2 }, (_, pair) => `pair ${pair + 1}`);
+const PAIR_NAMES = numbered("pair ", QUESTION_NAMES.length / 2);
 
 export function viewOf(name: MatrixName, scene: OrderScene, answer?: OrderAnswer): MatrixView {
   const { state, labels, words, now, vectors, difference } = scene;

@@ -3,36 +3,18 @@
 import type { Matrix } from "../../src/model/matrix.js";
 import type { WhatElseState } from "./state.js";
 
-interface Shift {
-  readonly x: number;
-  readonly y: number;
-}
+type Shift = Readonly<Record<"x" | "y", number>>;
 
-export interface ConvolutionScene {
-  readonly state: WhatElseState;
-  /** Pixels of the picture, both ways. */
-  readonly size: number;
-  readonly grey: Float32Array<ArrayBuffer>;
-  /** One a head. */
-  readonly shifts: readonly Shift[];
-  readonly readings: readonly Float64Array[];
-  /** The sum of the readings, times the filter's weights. */
-  readonly attended: Float64Array;
-  /** The convolution by its definition, and its largest number. */
-  readonly direct: Float64Array;
-  readonly most: number;
-  /** What heed read at the chosen pixel and those of the sample, head by head. */
-  readonly found?: Float32Array | undefined;
-}
+export type ConvolutionScene =
+  ReturnType<typeof convolutionScene> extends Generator<unknown, infer Scene> ? Scene : never;
 
 /** Head after head, with a pause after each. */
-export function* convolutionScene(
-  state: WhatElseState,
-  grey: Float32Array<ArrayBuffer>,
-): Generator<undefined, ConvolutionScene> {
+export function* convolutionScene(state: WhatElseState, grey: Float32Array<ArrayBuffer>) {
   const { filter, sharpness } = state;
+  /** Pixels of the picture, both ways; and of each head. */
   const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(filter)];
   const readings: Float64Array[] = [];
+  /** The sum of the readings, times the filter's weights. */
   const attended = new Float64Array(grey.length);
   const across = new Map<number, Float64Array>();
   for (const [head, { x, y }] of shifts.entries()) {
@@ -48,7 +30,9 @@ export function* convolutionScene(
   const direct = convolve(grey, filter);
   yield;
   const most = direct.reduce((best, value) => Math.max(best, Math.abs(value)), 1e-9);
-  return { state, size, grey, shifts, readings, attended, direct, most };
+  // `found`: what heed read at the chosen pixel and those of the sample, head by head.
+  const found = undefined as Float32Array | undefined;
+  return { state, size, grey, shifts, readings, attended, direct, most, found };
 }
 
 /** One a head, row by row of the filter. */
@@ -86,28 +70,24 @@ export function convolve(grey: ArrayLike<number>, filter: Matrix): Float64Array 
 }
 
 /** Of these pixels, one head below the other: 2s (x + dx), 2s (y + dy), -s. */
-export function queriesOf(
-  { state: { sharpness: s }, size, shifts }: ConvolutionScene,
-  pixels: readonly number[],
-): Float32Array<ArrayBuffer> {
-  return Float32Array.from(
-    shifts.flatMap((shift) =>
-      pixels.flatMap((pixel) => {
-        const [x, y] = placeOf(pixel, size);
-        return [2 * s * (x + shift.x), 2 * s * (y + shift.y), -s];
-      }),
-    ),
+export function queriesOf({ state, size, shifts }: ConvolutionScene, pixels: readonly number[]) {
+  const s = state.sharpness;
+  const queries = shifts.flatMap((shift) =>
+    pixels.flatMap((pixel) => {
+      const [x, y] = placeOf(pixel, size);
+      return [2 * s * (x + shift.x), 2 * s * (y + shift.y), -s];
+    }),
   );
+  return Float32Array.from(queries);
 }
 
 /** x, y and x² + y², so that q . k is the negative squared distance to the shifted place, but for what no key changes. */
 export function keysOf({ size }: ConvolutionScene): Float32Array<ArrayBuffer> {
-  const keys = new Float32Array(size * size * 3);
-  for (let pixel = 0; pixel < size * size; pixel++) {
+  const keys = Array.from({ length: size * size }, (_, pixel) => {
     const [x, y] = placeOf(pixel, size);
-    keys.set([x, y, x * x + y * y], pixel * 3);
-  }
-  return keys;
+    return [x, y, x * x + y * y];
+  });
+  return Float32Array.from(keys.flat());
 }
 
 function placeOf(pixel: number, size: number): readonly [number, number] {

@@ -1,7 +1,7 @@
 // The heads of a convolution as copies of the picture: they part, are tinted by their weights, and add up where they lie over one another.
 
 import { largest } from "../../src/model/matrix.js";
-import { during, mix, type Shape, type View } from "../../src/ui/board.js";
+import { during, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact } from "../../src/ui/numbers.js";
 import { type ConvolutionScene, nameOf } from "./convolution.js";
 
@@ -10,13 +10,11 @@ export const GHOST_STEPS = ["The picture", "A copy for each head", "Times the he
 /** Between two copies that have parted, in pixels of the picture. */
 const GAP = 8;
 /** As light on black: what a number below 0 becomes, and one above. */
-const [BLACK, BELOW, ABOVE] = [16, [60, 150, 255], [255, 160, 50]];
-/** Of a table of colours. */
-const TONES = 255;
+const [BLACK, WHITE, BELOW, ABOVE] = [16, 255, [60, 150, 255], [255, 160, 50]];
 
 /** The stage is made anew for one of another size only. */
 export function ghosts() {
-  let stage: ReturnType<typeof stageOf> | undefined;
+  let stage: Stage | undefined;
   return (scene: ConvolutionScene, at: number, width: number): View => {
     const { size, shifts, state } = scene;
     const { cols } = state.filter;
@@ -30,11 +28,11 @@ export function ghosts() {
       const [x, y] = [(place(shift.x) - edge) * scale, (place(shift.y) - edge) * scale];
       const mark = { x: x + (col - 1) * scale, y: y + (row - 1) * scale, width: 3 * scale, height: 3 * scale };
       const label = (text: string, down: number, opacity: number): Shape[] => {
-        const attributes = { x: x + 6, y: y + down, class: "ghost-label", opacity };
-        return opacity < 0.05 ? [] : [{ key: `${head} ${down}`, tag: "text", text, attributes }];
+        const look = { x: x + 6, y: y + down, class: "ghost-label", opacity };
+        return opacity < 0.05 ? [] : [shape("text", `${head} ${down}`, look, text)];
       };
       return [
-        { key: `mark ${head}`, tag: "rect", attributes: { ...mark, fill: "none", stroke: "white" } },
+        shape("rect", `mark ${head}`, { ...mark, fill: "none", stroke: "white" }),
         ...label(`× ${exact(state.filter.data[head] ?? 0, 3)}`, 18, spread * during(at, 1, 1.5)),
         ...label(cols === 3 ? nameOf(shift) : "", size * scale - 8, spread),
       ];
@@ -58,12 +56,9 @@ export function ghosts() {
 }
 
 /** One pass over the pixels of every copy, and one over the stage. */
-function paint(
-  { side, grey, sum, picture, canvas }: ReturnType<typeof stageOf>,
-  { size, grey: given, shifts, readings, state, most }: ConvolutionScene,
-  at: number,
-  place: (offset: number) => number,
-): void {
+function paint(stage: Stage, scene: ConvolutionScene, at: number, place: (offset: number) => number): void {
+  const { side, grey, sum, picture, canvas } = stage;
+  const { size, grey: given, shifts, readings, state, most } = scene;
   grey.fill(0);
   sum.fill(0);
   const [read, tinted, added] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
@@ -80,33 +75,27 @@ function paint(
     }
   });
   const full = mix(largest(state.filter), most, added);
-  const light = colours((tone) => [1, 1, 1].map((part) => part * (1 - tinted) * (tone / TONES) * (TONES - BLACK - 1)));
-  // The root: where little is left, it is seen.
-  const tint = [BELOW, ABOVE].map((hue) =>
-    colours((tone) => hue.map((part) => tinted * Math.sqrt(tone / TONES) * (part - BLACK - 1))),
-  );
-  const pixels = new Uint32Array(picture.data.buffer);
-  for (let index = 0; index < pixels.length; index++) {
-    const part = Math.round((TONES * (sum[index] ?? 0)) / full);
-    const tinting = tint[part < 0 ? 0 : 1]?.[Math.min(TONES, Math.abs(part))] ?? 0;
-    pixels[index] = GROUND + (light[Math.round(TONES * (grey[index] ?? 0))] ?? 0) + tinting;
+  const { data } = picture;
+  for (let index = 0; index < sum.length; index++) {
+    const light = BLACK + (1 - tinted) * (grey[index] ?? 0) * (WHITE - BLACK);
+    const part = (sum[index] ?? 0) / full;
+    const hue = part < 0 ? BELOW : ABOVE;
+    // The root: where little is left, it is seen.
+    const tint = tinted * Math.sqrt(Math.min(1, Math.abs(part)));
+    for (let channel = 0; channel < 3; channel++) {
+      data[4 * index + channel] = light + tint * ((hue[channel] ?? 0) - BLACK);
+    }
+    data[4 * index + 3] = WHITE;
   }
   canvas.getContext("2d")?.putImageData(picture, 0, 0);
 }
+
+type Stage = ReturnType<typeof stageOf>;
 
 /** Numbers of the whole stage, and its colours. */
 function stageOf(side: number) {
   const [grey, sum] = [new Float32Array(side * side), new Float32Array(side * side)];
   return { side, grey, sum, picture: new ImageData(side, side), canvas: new OffscreenCanvas(side, side) };
-}
-
-const GROUND = 0xff000000 + BLACK * 0x10101;
-
-/** Red, green and blue of every tone, in one number, as an ImageData has them where the lowest byte comes first. */
-function colours(of: (tone: number) => readonly number[]): Uint32Array {
-  return Uint32Array.from({ length: TONES + 1 }, (_, tone) =>
-    of(tone).reduce((packed, part, channel) => packed + (Math.max(0, Math.round(part)) << (8 * channel)), 0),
-  );
 }
 
 /** Pixels of the canvas, both ways. */

@@ -11,13 +11,14 @@ import {
   singleRows,
   stack,
   toSingle,
+  transpose,
   unstack,
   widestGap,
   withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/furnish.js";
-import { Board, mix, type Shape, type View } from "../../src/ui/board.js";
+import { Board, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { boundChoice } from "../../src/ui/bound.js";
 import { single } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
@@ -145,10 +146,9 @@ function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
 function sceneOf(state: WhatElseState) {
   const features = featuresOf(state);
   /** -Infinity where no edge is. */
+  const likeness = multiply(features, transpose(features));
   const scores = fill(NODES, NODES, (row, col) =>
-    joined(state.edges, row, col)
-      ? SHARP * (at(features, row, 0) * at(features, col, 0) + at(features, row, 1) * at(features, col, 1))
-      : Number.NEGATIVE_INFINITY,
+    joined(state.edges, row, col) ? SHARP * at(likeness, row, col) : Number.NEGATIVE_INFINITY,
   );
   const weights = softmax(scores);
   /** What each node holds before the last round and after it. */
@@ -182,23 +182,15 @@ function drawGraph({ state, weights, before, after }: Scene, place: number, widt
     const message = (from: number, to: number): Shape[] => {
       const size = Math.sqrt(Math.abs(at(weights, to, from) * at(before, from, 0)) / full);
       const [cx, cy] = [mix(x(from), x(to), way), mix(y(from), y(to), way)];
-      const attributes = { cx, cy, r: 10 * size, fill: CHOSEN, class: "message" };
-      return way === 1 || size === 0 ? [] : [{ key: `message ${from} ${to}`, tag: "circle", attributes }];
+      const look = { cx, cy, r: 10 * size, fill: CHOSEN, class: "message" };
+      return way === 1 || size === 0 ? [] : [shape("circle", `message ${from} ${to}`, look)];
     };
-    return [{ key: `edge ${edge}`, tag: "line", attributes: line }, ...message(a, b), ...message(b, a)];
+    return [shape("line", `edge ${edge}`, line), ...message(a, b), ...message(b, a)];
   });
   const nodes = NAMES.flatMap((name, index) => {
     const value = mix(at(before, index, 0), at(after, index, 0), way);
-    const isChosen = index === node;
-    return valued("circle", `node ${index}`, {
-      x: x(index),
-      y: y(index),
-      name,
-      value,
-      full,
-      isChosen,
-      pick: String(index),
-    });
+    const held = { x: x(index), y: y(index), name, value, full, isChosen: index === node, pick: String(index) };
+    return valued("circle", `node ${index}`, held);
   });
   return { height: HEIGHT, shapes: [...lines, ...nodes], said: `A graph of ${NODES} nodes after ${rounds} rounds` };
 }
@@ -250,15 +242,12 @@ function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Expla
     return softened(own, names, { subject, at: place, kernel, light });
   }
   if (state.rounds === 0) return { subject: `${who} now`, sentence: "No round yet.", result, lights: [light] };
+  const weight = (index: number): number => at(made.weights, row, neighbours[index] ?? 0);
+  const held = (index: number): number => at(before, neighbours[index] ?? 0, 0);
   return {
     subject: `${who} after round ${state.rounds}`,
     sentence: "What its neighbours and itself held before the round, by its attention weights.",
-    ...products(
-      names,
-      (index) => at(made.weights, row, neighbours[index] ?? 0),
-      (index) => at(before, neighbours[index] ?? 0, 0),
-      ["from", "weight", "held"],
-    ),
+    ...products(names, weight, held, ["from", "weight", "held"]),
     result,
     kernel,
     lights: [light, lit("A", row)],

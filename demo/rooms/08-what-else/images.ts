@@ -15,12 +15,8 @@ type ImageName = (typeof PICTURES)[number];
 /** Red, green and blue from 0 to 1, pixel by pixel, in single precision. */
 export type Colours = Float32Array<ArrayBuffer>;
 
-interface Image {
-  readonly colours: Colours;
-  readonly grey: Float32Array<ArrayBuffer>;
-  /** At 128 by 128. */
-  readonly fine: Float32Array<ArrayBuffer>;
-}
+/** `fine`: the grey at 128 by 128. */
+type Image = Readonly<Record<"colours" | "grey" | "fine", Colours>>;
 
 function madeImage(name: Exclude<ImageName, "own">): Image {
   const colour = name === "shapes" ? houseAt : ripplesAt;

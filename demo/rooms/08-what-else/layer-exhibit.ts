@@ -20,12 +20,12 @@ import {
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/furnish.js";
-import { Board, during, mix, type Shape } from "../../src/ui/board.js";
+import { Board, during, mix, type Shape, shape } from "../../src/ui/board.js";
 import { boundSlider } from "../../src/ui/bound.js";
 import { single, torchTensor } from "../../src/ui/code.js";
 import { button } from "../../src/ui/dom.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
-import { type NamedSpot, signed, type View, weighed } from "../../src/ui/named-matrices.js";
+import { type NamedSpot, numbered, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
 import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
@@ -34,6 +34,7 @@ import { fastWeights } from "./fast-weights.js";
 import { ABOVE, BELOW, CHOSEN, valued } from "./shapes.js";
 import { INPUTS, SHARPNESS, store, type WhatElseState } from "./state.js";
 
+/** In pairs, as they stand below each other. */
 const MATRICES = ["X", "Wd", "A", "C", "D", "Y", "B", "Z"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
@@ -87,10 +88,7 @@ export function layerExhibit(teller: Teller): Exhibit {
       controls: [button("Change the input", another)],
       more: [
         boundSlider(store, "sharpness", "Sharpness s", SHARPNESS, { said: (value) => exact(value, 2) }),
-        matrices.line("X", "Wd"),
-        matrices.line("A", "C"),
-        matrices.line("D", "Y"),
-        matrices.line("B", "Z"),
+        ...[0, 2, 4, 6].map((first) => matrices.line(...MATRICES.slice(first, first + 2))),
       ],
     },
     figures: ({ matrices: { X, Y, D } }) => [
@@ -138,26 +136,20 @@ const HEIGHT = 330;
 type Point = readonly [number, number];
 
 /** A dense layer as wires, the same wires bundled through heads, and the wires that attention makes from its input. */
-function wires(
-  { X: inputs, Wd: weights, A: heads, D: dense, B: own, Z: mixed }: LayerMatrices,
-  place: number,
-  width: number,
-) {
+function wires(matrices: LayerMatrices, place: number, width: number) {
+  const { X: inputs, Wd: weights, A: heads, D: dense, B: own, Z: mixed } = matrices;
   const [bundled, handed, parted] = [during(place, 0, 1), during(place, 0.6, 1), during(place, 1, 2)];
   const count = inputs.cols;
-  const spread = (index: number, all: number): number => 16 + ((HEIGHT - 16) * (index + 0.5)) / all;
-  const input = (index: number): Point => [50, spread(index, count)];
-  const head = (index: number): Point => [width * 0.42, spread(index, count)];
-  const output = (index: number): Point => [
-    width - 50,
-    mix(spread(index, weights.rows), spread(index, own.rows), parted),
-  ];
+  const down = (index: number, all: number): number => 16 + ((HEIGHT - 16) * (index + 0.5)) / all;
+  const input = (index: number): Point => [50, down(index, count)];
+  const head = (index: number): Point => [width * 0.42, down(index, count)];
+  const output = (index: number): Point => [width - 50, mix(down(index, weights.rows), down(index, own.rows), parted)];
   const shapes: Shape[] = [];
   const wire = (key: string, points: readonly Point[], weight: number, stroke: string, opacity: number): void => {
     if (Math.abs(weight) < 0.005 || opacity < 0.01) return;
     const d = `M${points.map((point) => point.map((part) => part.toFixed(1)).join(" ")).join("L")}`;
     const thick = (1 + 8 * Math.abs(weight)).toFixed(2);
-    shapes.push({ key, tag: "path", attributes: { d, stroke, fill: "none", "stroke-width": thick, opacity } });
+    shapes.push(shape("path", key, { d, stroke, fill: "none", "stroke-width": thick, opacity }));
   };
   const most = Math.max(1e-9, largest(weights));
   const indices = Array.from({ length: count }, (_, index) => index);
@@ -178,9 +170,8 @@ function wires(
   const full = Math.max(1, largest(inputs), largest(dense));
   for (const index of indices) {
     const node = (key: string, [x, y]: Point, name: string, value: number, opacity = 1): void => {
-      shapes.push(
-        ...valued("circle", `${key}${index + 1}`, { x, y, name: `${name}${index + 1}`, value, full, opacity }),
-      );
+      const held = { x, y, name: `${name}${index + 1}`, value, full, opacity };
+      shapes.push(...valued("circle", `${key}${index + 1}`, held));
     };
     const read = indices.reduce((sum, from) => sum + at(heads, index, from) * at(inputs, 0, from), 0);
     const attention = at(mixed, 0, index);
@@ -218,7 +209,7 @@ function compared(scene: Scene, heads: Answer | undefined, own: Answer | undefin
 }
 
 function viewsOf({ matrices: { X, Wd, A, C, D, Y, B, Z }, state }: Scene): Readonly<Record<MatrixName, View>> {
-  const [inputs, heads, outputs] = [namesOf("x", X.cols), namesOf("head ", X.cols), namesOf("y", Wd.rows)];
+  const [inputs, heads, outputs] = [numbered("x", X.cols), numbered("head ", X.cols), numbered("y", Wd.rows)];
   const [dense, mixed] = state.by === "columns" ? ["Wᵀ x", "Wᵀ read"] : ["x Wᵀ", "read Wᵀ"];
   return {
     X: { ...signed("x", "inputs; change any", X, ["x"], inputs), editable: true },
@@ -232,10 +223,6 @@ function viewsOf({ matrices: { X, Wd, A, C, D, Y, B, Z }, state }: Scene): Reado
   };
 }
 
-function namesOf(kind: string, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `${kind}${index + 1}`);
-}
-
 function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
   const { queries, made, matrices, isAnswered } = scene;
   const { X, C } = made;
@@ -244,7 +231,7 @@ function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Expla
   const place = rowLabels.length === 1 ? colLabels[col] : `${rowLabels[row]}, ${colLabels[col]}`;
   const subject = `${title.replace("_", " ")} [${place}]`;
   if (name === "X" || name === "Wd") return setByHand(subject, result, light);
-  const names = namesOf("x", X.cols);
+  const names = numbered("x", X.cols);
   const kernel = isAnswered && name !== "D" && name !== "Y" ? at(matrices[name], row, col) : undefined;
   if (name === "A" || name === "B") {
     const scores = rowsOf(name === "A" ? queries : multiply(transpose(X), X))[row] ?? [];

@@ -6,6 +6,7 @@ import { choice } from "../../src/ui/choice.js";
 import { h, svg } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { brokenOff } from "../../src/ui/long-work.js";
+import { numbered } from "../../src/ui/named-matrices.js";
 import { exact, percent, small } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { presets } from "../../src/ui/presets.js";
@@ -39,6 +40,8 @@ interface Branch {
   readonly isKept: boolean;
 }
 
+/** The probability of each character after each of these beginnings of a date. */
+type Follow = (beginnings: readonly string[]) => Promise<readonly (readonly Following[])[]>;
 type Tree = readonly (readonly Branch[])[];
 
 /** What was recorded, of which only the characters are known. */
@@ -49,11 +52,8 @@ const FIRST: Tree = Array.from(RECORDED.bahdanau.date, (_, at) => [
 export function beamPicture(store: TranslationStore, networks: Networks, teller: Teller) {
   let tree = FIRST;
   let asked = "";
-  const width = choice<string>(
-    "Branches that stay",
-    Array.from({ length: WIDEST }, (_, at) => ({ value: `${at + 1}`, text: at === 0 ? "1: greedy" : `${at + 1}` })),
-    (beam) => store.change({ beam: Number(beam) }, "new"),
-  );
+  const widths = numbered("", WIDEST).map((value) => ({ value, text: value === "1" ? "1: greedy" : value }));
+  const width = choice("Branches that stay", widths, (beam) => store.change({ beam: Number(beam) }, "new"));
   const board = h("div", { class: "beam", role: "radiogroup", "aria-label": "Go on from" });
   const { element, say } = picture({
     name: BEAM,
@@ -88,10 +88,10 @@ export function beamPicture(store: TranslationStore, networks: Networks, teller:
   async function grow(wanted: string, { text, network, beam, begun }: TranslationState): Promise<void> {
     try {
       const { follow } = await networks.open(network);
-      const search = (width: number, begun: string): Promise<Tree> =>
-        growBeam((all) => follow(text, all), { width, begun });
-      const found = await search(Math.max(1, beam), begun);
-      const other = begun !== "" ? await search(Math.max(1, beam), "") : beam > 1 ? await search(1, "") : found;
+      const search = (begun: string, width = Math.max(1, beam)): Promise<Tree> =>
+        growBeam((all) => follow(text, all), width, begun);
+      const found = await search(begun);
+      const other = begun !== "" ? await search("") : beam > 1 ? await search("", 1) : found;
       if (wanted !== asked) return;
       tree = found;
       draw(begun);
@@ -155,12 +155,9 @@ function edgesOf(tree: Tree): SVGElement {
   const edges = tree.flatMap((column, at) =>
     column.map(({ date, probabilities, isKept }, place) => {
       const from = tree[at - 1]?.findIndex((before) => before.date === date.slice(0, -1)) ?? 0;
-      return svg("path", {
-        stroke: isKept ? "var(--share)" : "var(--line)",
-        d: `M${at + 0.75} ${from + LEVEL}L${at + 1.25} ${place + LEVEL}`,
-        "stroke-width": (1 + 5 * (probabilities.at(-1) ?? 0)).toFixed(2),
-        "vector-effect": "non-scaling-stroke",
-      });
+      const d = `M${at + 0.75} ${from + LEVEL}L${at + 1.25} ${place + LEVEL}`;
+      const look = { stroke: isKept ? "var(--share)" : "var(--line)", "vector-effect": "non-scaling-stroke" };
+      return svg("path", { d, ...look, "stroke-width": (1 + 5 * (probabilities.at(-1) ?? 0)).toFixed(2) });
     }),
   );
   const size = { viewBox: `0 0 ${ANSWER + 1} ${WIDEST}`, preserveAspectRatio: "none", "aria-hidden": "true" };
@@ -188,10 +185,7 @@ function textOf(tree: Tree, other: Tree, begun: string): string {
 }
 
 /** For each character, the branches that stay and the likeliest that don't: WIDEST in all. A date that begins with `begun` goes on from there. */
-async function growBeam(
-  follow: (beginnings: readonly string[]) => Promise<readonly (readonly Following[])[]>,
-  { width, begun }: { readonly width: number; readonly begun: string },
-): Promise<readonly (readonly Branch[])[]> {
+async function growBeam(follow: Follow, width: number, begun: string): Promise<Tree> {
   const grown: Branch[][] = [];
   let kept: readonly Branch[] = [{ date: "", probabilities: [], total: 1, isKept: true }];
   for (let at = 0; at < ANSWER; at++) {

@@ -4,36 +4,21 @@ import type { MatrixView } from "heed/viz";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { fill, rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.js";
 import { type Explanation, softened } from "../../src/ui/explanation.js";
-import type { NamedSpot } from "../../src/ui/named-matrices.js";
+import { type NamedSpot, weighed } from "../../src/ui/named-matrices.js";
 import { nameOf } from "./lines.js";
 import { ANSWER, labelsOf, NAMES, NETWORKS, type Network, RECORDED, type Reading } from "./reading.js";
 import { KIND_NAMES, KINDS, type Learnt } from "./training.js";
 
 export function alignmentView(name: Network | "own", { text, date, weights }: Reading): MatrixView {
-  return {
-    name,
-    title: name === "own" ? "Trained here" : NAMES[name],
-    about: `attention weights of “${date}”`,
-    matrix: weights,
-    rowLabels: Array.from(date),
-    colLabels: labelsOf(text),
-    tone: "share",
-    full: 1,
-  };
+  const title = name === "own" ? "Trained here" : NAMES[name];
+  return { name, ...weighed(title, `attention weights of “${date}”`, weights, Array.from(date), labelsOf(text)) };
 }
 
 /** Before any training, nothing is right. */
 export function learntView(learnt: Learnt | undefined): MatrixView {
-  return {
-    name: "learnt",
-    title: "Right",
-    about: "how often each character is right",
-    matrix: fill(KINDS.length, ANSWER, (row, col) => learnt?.[KINDS[row] ?? "dot"].characters[col] ?? 0),
-    rowLabels: KINDS.map((kind) => KIND_NAMES[kind]),
-    colLabels: Array.from("yyyy-mm-dd"),
-    tone: "share",
-    full: 1,
-  };
+  const right = fill(KINDS.length, ANSWER, (row, col) => learnt?.[KINDS[row] ?? "dot"].characters[col] ?? 0);
+  const [about, kinds] = ["how often each character is right", KINDS.map((kind) => KIND_NAMES[kind])];
+  return { name: "learnt", ...weighed("Right", about, right, kinds, Array.from("yyyy-mm-dd")) };
 }
 
 /** The kernel's weights, and how far they are from the page's arithmetic at most. */
@@ -57,16 +42,11 @@ export function readAnswers(answers: readonly Answer[]) {
   return { weights: new Map(found), difference: Math.max(...gaps) };
 }
 
-export function explain(
-  { text, date, scores, kernel }: Reading,
-  { name, row, col }: NamedSpot<Network | "own">,
-): Explanation {
-  return softened(rowsOf(scores)[row] ?? [], labelsOf(text), {
-    subject: `${nameOf(date[row] ?? "")} looks at ${nameOf(text[col] ?? "")}`,
-    at: col,
-    kernel: kernel?.data[row * kernel.cols + col],
-    light: { name, row, col },
-  });
+export function explain({ text, date, scores, kernel }: Reading, light: NamedSpot<Network | "own">): Explanation {
+  const { row, col } = light;
+  const subject = `${nameOf(date[row] ?? "")} looks at ${nameOf(text[col] ?? "")}`;
+  const found = kernel?.data[row * kernel.cols + col];
+  return softened(rowsOf(scores)[row] ?? [], labelsOf(text), { subject, at: col, kernel: found, light });
 }
 
 export function explainLearnt(learnt: Learnt | undefined, row: number, col: number): Explanation {

@@ -16,24 +16,18 @@ const KINDS = [
   ["sequence → sequence", "▪▪▪▪▪ → ▪▪▪▪", "a date here, a sentence elsewhere", HERE],
 ] as const;
 
-const ATTENTIONS = [
+const WAYS = [
   ["self, in the encoder", "the text", "the text", "sees both sides", BERT],
   ["self, in the decoder", "the answer", "the answer", "masked: only what is written", GPT],
   ["cross", "the decoder", "the encoder", "sees the whole text", HERE],
 ] as const;
 
 export function kindsOfModels(): HTMLElement {
-  return h(
-    "section",
-    { class: "picture", "data-picture": "kinds" },
-    h("h2", {}, "Where this stands"),
+  const tables = [
     table("What goes in and comes out", ["", "", "as in", "see"], KINDS),
-    table(
-      "The Transformer attends in three ways",
-      ["", "queries from", "keys, values from", "mask", "see"],
-      ATTENTIONS,
-    ),
-  );
+    table("The Transformer attends in three ways", ["", "queries from", "keys, values from", "mask", "see"], WAYS),
+  ];
+  return h("section", { class: "picture", "data-picture": "kinds" }, h("h2", {}, "Where this stands"), ...tables);
 }
 
 type Line = readonly [name: string, ...cells: (Node | string)[]];

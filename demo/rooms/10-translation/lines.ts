@@ -70,12 +70,9 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
     const rows = wrapped(text, Math.floor(width / NARROWEST));
     const cell = Math.min(WIDEST, width / Math.max(1, ...rows.map((row) => row.length)));
     const height = rows.length * LINE + DROP;
+    const x = (place: number, count: number, room: number): number => width / 2 + (place - (count - 1) / 2) * room;
     const letters = rows.flatMap((row, line) =>
-      Array.from(row, (letter, column) => ({
-        letter,
-        x: width / 2 + (column - (row.length - 1) / 2) * cell,
-        y: LINE * (line + 1) - 14,
-      })),
+      Array.from(row, (letter, column) => ({ letter, x: x(column, row.length, cell), y: LINE * (line + 1) - 14 })),
     );
     const outputWidth = width < SMALL ? SMALL_OUTPUT : OUTPUT;
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -84,7 +81,7 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
     const shown = alone < 0 ? Array.from({ length: written }, (_, character) => character) : [alone];
     drawing.replaceChildren(
       ...shown.flatMap((character) => {
-        const to = width / 2 + (character - (ANSWER - 1) / 2) * outputWidth;
+        const to = x(character, ANSWER, outputWidth);
         return letters.flatMap(({ x, y }, index) => {
           const weight = at(weights, character, index);
           const half = (y + 9 + height) / 2;

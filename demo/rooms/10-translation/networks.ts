@@ -35,9 +35,7 @@ export class Networks {
     if (!this.isReading) return;
     try {
       for (const network of [first, ...NETWORKS.filter((other) => other !== first)]) {
-        const translator = await this.open(network);
-        if (this.#asked !== text) return;
-        const reading = text === RECORDED.text ? RECORDED[network] : await translator.read(text);
+        const reading = text === RECORDED.text ? RECORDED[network] : await (await this.open(network)).read(text);
         if (this.#asked !== text) return;
         this.readings[network] = reading;
         if (network !== first) this.isReading = false;

@@ -14,10 +14,7 @@ import type { TranslationStore } from "./state.js";
 import { EVERY, type Given, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment, STEPS } from "./training.js";
 
 /** What there is of a training: both networks, and what they get right. */
-interface Trained {
-  readonly pair: Pair;
-  readonly learnt?: Learnt;
-}
+type Trained = Readonly<{ pair: Pair; learnt?: Learnt }>;
 
 /** `look` shows what is new in one of both grids. */
 export function trainingPicture(
@@ -47,17 +44,15 @@ export function trainingPicture(
     },
     chosen: () => ({ kind: store.state.given, step: store.state.step }),
     go: (step) => store.change({ step }),
-    series: (moments) => [
-      { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
-      { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
+    series: (moments) => {
       // With attention, where the decoder was given the other characters.
-      {
-        name: "given the other way",
-        values: training.momentsOf(OTHER[store.state.given]).map(({ loss }) => loss),
-        tone: "soft",
-        dashed: true,
-      },
-    ],
+      const values = training.momentsOf(OTHER[store.state.given]).map(({ loss }) => loss);
+      return [
+        { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
+        { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
+        { name: "given the other way", values, tone: "soft", dashed: true },
+      ];
+    },
     mostLoss: 2.5,
     changed: () => showing(),
   });
@@ -70,19 +65,18 @@ export function trainingPicture(
     cursor = chosen;
     lengths.show(lengthView(now().learnt, cursor));
   };
+  const parts = [
+    [answers, ...alignment, training.slider.element],
+    [training.chart],
+    [h("h3", {}, "Right, character by character"), ...right],
+    [h("h3", {}, "Whole dates right, against length"), lengths],
+  ];
   const { element, say } = picture({
     name: "training",
     title: "Train it here, with attention and without",
     body: [
       training.work.line(given.element),
-      h(
-        "div",
-        { class: "learning-both" },
-        h("div", {}, answers, ...alignment, training.slider.element),
-        h("div", {}, training.chart),
-        h("div", {}, h("h3", {}, "Right, character by character"), ...right),
-        h("div", {}, h("h3", {}, "Whole dates right, against length"), lengths),
-      ),
+      h("div", { class: "learning-both" }, ...parts.map((part) => h("div", {}, ...part))),
     ],
     data: () => ({ moments: training.moments, learnt: now().learnt }),
   });

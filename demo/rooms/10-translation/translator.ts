@@ -6,23 +6,19 @@ import { following, restore, rightOf } from "../../../examples/train/dates.js";
 import type { Following } from "./beam-picture.js";
 import { type Network, type Reading, readable, readingOf } from "./reading.js";
 
-export interface Translator {
-  readonly read: (text: string) => Promise<Reading>;
-  /** The probability of each character after each of these beginnings of the text's date. */
-  readonly follow: (text: string, beginnings: readonly string[]) => Promise<readonly (readonly Following[])[]>;
-  /** Of `count` dates, others with each seed and none that it was trained on. */
-  readonly accuracy: (seed: number, count: number) => Promise<number>;
-}
+export type Translator = Awaited<ReturnType<typeof openTranslator>>;
 
-export async function openTranslator(network: Network, engine: Heed): Promise<Translator> {
+export async function openTranslator(network: Network, engine: Heed) {
   const parameters = await loadSafetensors(`./weights/dates-${network}.safetensors`);
   const trained = restore(parameters, { attention: network === "luong" ? "dot" : "additive", engine });
   return {
-    read: async (text) => {
+    read: async (text: string): Promise<Reading> => {
       const { date, scores, alignment } = await trained.answer(readable(text));
       return readingOf(text, date, scores, alignment);
     },
-    follow: (text, beginnings) => following(trained, readable(text), beginnings),
-    accuracy: async (seed, count) => (await rightOf(trained, { seed, count })).dates,
+    follow: (text: string, beginnings: readonly string[]): Promise<readonly (readonly Following[])[]> =>
+      following(trained, readable(text), beginnings),
+    /** Of `count` dates, others with each seed and none that it was trained on. */
+    accuracy: async (seed: number, count: number) => (await rightOf(trained, { seed, count })).dates,
   };
 }

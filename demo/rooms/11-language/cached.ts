@@ -7,17 +7,8 @@ import { HEAD_DIM, HEADS, LAYERS, LONGEST, probabilitiesOf } from "../../src/lan
 
 const RUNS = 5;
 
-export interface Taken {
-  /** Words that were read by then. */
-  readonly words: number;
-  /** Milliseconds. */
-  readonly cached: number;
-  readonly whole: number;
-  /** How far the probabilities of both are apart at most. */
-  readonly apart: number;
-}
-
 export type CachedModel = Awaited<ReturnType<typeof openCached>>;
+export type Taken = NonNullable<Awaited<ReturnType<CachedModel["read"]>>>;
 
 export async function openCached(engine: Heed, off: readonly number[]) {
   const parameters = withoutHeads(await loadParameters("causal"), "causal", off);
@@ -28,7 +19,7 @@ export async function openCached(engine: Heed, off: readonly number[]) {
   let known: readonly number[] = [];
   return {
     /** Reads these words: those that are in the caches already are not computed again. One more word than there are is timed. */
-    async read(ids: readonly number[]): Promise<Taken | undefined> {
+    async read(ids: readonly number[]) {
       const other = known.findIndex((id, at) => id !== ids[at]);
       // At least the last word is read, for its logits.
       const kept = Math.min(other < 0 ? known.length : other, ids.length - 1);
@@ -43,6 +34,7 @@ export async function openCached(engine: Heed, off: readonly number[]) {
       const cached = await least(next, () => truncate(kept));
       const [own = [], others = []] = [one, all].map(({ logits }) => Array.from(probabilitiesOf(logits.data)));
       const gaps = own.map((probability, id) => Math.abs(probability - (others[id] ?? Number.NaN)));
+      // Milliseconds, and how far the probabilities of both are apart at most.
       return { words: ids.length, cached, whole, apart: Math.max(...gaps) };
     },
     dispose(): void {

@@ -7,9 +7,8 @@ import { button, h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { presets } from "../../src/ui/presets.js";
 import { slider } from "../../src/ui/slider.js";
-import { draw } from "./sampling.js";
 import { type LanguageScene, lastOf } from "./scene.js";
-import { type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
+import { type LanguageState, type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
 
 const SEVERAL = 4;
 /** Top k of all words. */
@@ -69,4 +68,19 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
       topK.show(state.topK || ALL, state.topK === 0 ? `all ${WORDS.length}` : String(state.topK));
     },
   };
+}
+
+/** The next token, by the same rules as the bars. The same seed and number of words before draw the same. */
+async function draw(logits: ArrayLike<number>, state: LanguageState): Promise<number | undefined> {
+  const { sample } = await import("heed/layers");
+  const { temperature, topK, topP, seed, wrote } = state;
+  const options = {
+    maxTokens: 1,
+    temperature,
+    topP,
+    ...(topK === 0 ? {} : { topK }),
+    seed: 1000 * seed + wrote.length,
+  };
+  const [next] = await sample(() => Float32Array.from(logits), [], options);
+  return next;
 }

@@ -16,11 +16,8 @@ const TRY = [
 /** Times an even look, from which on a head is said to do it. */
 const CLEARLY = 3;
 
-interface Found {
-  readonly head: number;
-  /** The mean weight. */
-  readonly weight: number;
-}
+/** With its mean weight. */
+type Found = Readonly<Record<"head" | "weight", number>>;
 
 /** The heads, the best first, and the weight that a look at all words alike would have. */
 function ranked({ words, columns, state, reading }: LanguageScene): { all: readonly Found[]; even: number } {

@@ -7,6 +7,7 @@ import { HEAD_DIM } from "../../src/language/words.js";
 import { along, at, down, largest, stack, unstack, widestGap } from "../../src/model/matrix.js";
 import { heedSource, NOTHING, single, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
+import { numbered, signed, weighed } from "../../src/ui/named-matrices.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { type LanguageScene, lastOf, SCALE } from "./scene.js";
 import { headName } from "./state.js";
@@ -14,7 +15,7 @@ import { headName } from "./state.js";
 export const NAMES = ["S", "A", "O"] as const;
 type Name = (typeof NAMES)[number];
 
-const COMPONENTS = Array.from({ length: HEAD_DIM }, (_, at) => String(at + 1));
+const COMPONENTS = numbered("", HEAD_DIM);
 const labelsOf = ({ words, columns }: LanguageScene): readonly string[] =>
   columns.map((place) => words[place]?.text ?? "");
 
@@ -29,9 +30,8 @@ export function viewOf(name: Name, scene: LanguageScene, answer: LanguageAnswer 
       O: ["output", "values by weight", answer?.output ?? look.output, COMPONENTS],
     } as const
   )[name];
-  const colour =
-    name === "A" ? ({ tone: "share", full: 1 } as const) : ({ tone: "signed", full: largest(matrix) } as const);
-  return { name, title, about, matrix, rowLabels: [title], colLabels, ...colour };
+  const view = (name === "A" ? weighed : signed)(title, about, matrix, [title], colLabels);
+  return { name, ...view, full: name === "A" ? 1 : largest(matrix) };
 }
 
 /** The kernel's numbers, and how far they are from the page's arithmetic at most. */
@@ -62,12 +62,7 @@ export function explainWord({ reading, bars, state }: LanguageScene, id: number)
   return { ...softmax, sentence: `${drawn}. A score is a logit over the temperature, ${exact(state.temperature)}.` };
 }
 
-export function explainLook(
-  scene: LanguageScene,
-  name: Name,
-  col: number,
-  answer: LanguageAnswer | undefined,
-): Explanation | undefined {
+export function explainLook(scene: LanguageScene, name: Name, col: number, answer?: LanguageAnswer) {
   const { look } = scene;
   if (look === undefined) return undefined;
   const labels = labelsOf(scene);

@@ -1,11 +1,10 @@
 // What the room shows of its state: the words as they stand, what the model reads of them and finds, and one head in double precision.
 
 import type { LayerReading, Reading } from "../../src/language/inside.js";
-import { HEAD_DIM, HEADS, idOf, LONGEST, MASK, WORDS } from "../../src/language/words.js";
+import { candidates, HEAD_DIM, HEADS, idOf, LONGEST, MASK, WORDS } from "../../src/language/words.js";
 import { at, fill, type Matrix, multiply, transpose, unstack } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import type { Question, Readings } from "./readings.js";
-import { barsOf } from "./sampling.js";
 import { type LanguageState, wordsOf } from "./state.js";
 
 export interface ShownWord {
@@ -50,6 +49,19 @@ export function sceneOf(state: LanguageState, readings: Readings) {
 }
 
 export const lastOf = ({ lens }: Reading): ArrayLike<number> => lens.at(-1) ?? [];
+
+/** All words, the likeliest first. Kept, to be drawn, are the best k, and of these the fewest whose probabilities add up to p. */
+function barsOf(logits: ArrayLike<number>, { temperature, topK, topP }: LanguageState) {
+  const all = candidates(logits, temperature);
+  const best = topK === 0 ? all.length : topK;
+  const total = all.slice(0, best).reduce((sum, { probability }) => sum + probability, 0);
+  let reached = 0;
+  return all.map((one, place) => {
+    const isKept = place < best && (reached < topP || topP === 1);
+    reached += one.probability / total;
+    return { ...one, isKept };
+  });
+}
 
 function shownWords({ kind, text, at, wrote }: LanguageState): readonly ShownWord[] {
   const isCausal = kind === "causal";

@@ -19,25 +19,17 @@ const HEAD_TONES = ["tone-query", "tone-key", "tone-value", "tone-share"];
 /** Of a head, counted through all layers, which is switched off or on. */
 type Toggle = (head: number) => void;
 
-interface Place {
-  readonly x: number;
-  /** Among the words that are read; -1 for others. */
-  readonly index: number;
-}
+/** `index`: among the words that are read; -1 for others. */
+type Place = Readonly<Record<"x" | "index", number>>;
 
 export function streamsOf(hide: (at: number) => void, toggle: Toggle) {
   const drawing = svg("svg", { "aria-hidden": "true" });
   const words = h("div", {});
   const layers = Array.from({ length: LAYERS }, (_, layer) => layerRows(layer, toggle));
   const embedding = h("p", { class: "lens" });
-  const stack = h(
-    "div",
-    { class: "streams" },
-    drawing,
-    h("fieldset", { class: "stream-words" }, h("legend", { class: "spoken" }, "Which word is hidden?"), words),
-    embedding,
-    ...layers.map(({ element }) => element),
-  );
+  const legend = h("legend", { class: "spoken" }, "Which word is hidden?");
+  const chosen = h("fieldset", { class: "stream-words" }, legend, words);
+  const stack = h("div", { class: "streams" }, drawing, chosen, embedding, ...layers.map(({ element }) => element));
   let scene: LanguageScene | undefined;
 
   /** Whoever walks through them with the keyboard goes on from there. */
@@ -67,7 +59,7 @@ export function streamsOf(hide: (at: number) => void, toggle: Toggle) {
       return { top: attention.offsetTop, middle: mlp.offsetTop, bottom: lens.offsetTop };
     });
     const ends = [embedding.offsetTop - 4, bottom] as const;
-    drawing.replaceChildren(...(scene.reading ? drawn(scene, scene.reading, places, bands, ends) : []));
+    drawing.replaceChildren(...(scene.reading ? drawn(scene, scene.reading, { places, bands, ends }) : []));
   }
 
   new ResizeObserver(draw).observe(stack);
@@ -112,24 +104,14 @@ function said(begins: string, logits: ArrayLike<number> | undefined): readonly (
   return logits === undefined ? [] : [h("span", {}, begins), " ", ...saidOf(candidates(logits).slice(0, SAID))];
 }
 
-interface Band {
-  readonly top: number;
-  readonly middle: number;
-  readonly bottom: number;
-}
-
+type Rows = LayerReading["weights"][number];
+type Band = Readonly<Record<"top" | "middle" | "bottom", number>>;
 /** `ends`: of the streams, at the top and at the bottom. */
-function drawn(
-  scene: LanguageScene,
-  { embedding, layers }: Reading,
-  places: readonly Place[],
-  bands: readonly Band[],
-  [top, bottom]: readonly [number, number],
-): readonly SVGElement[] {
-  const widest = Math.max(
-    ...embedding,
-    ...layers.flatMap(({ attention, mlp }) => [...attention.stream, ...mlp.stream]),
-  );
+type Laid = Readonly<{ places: readonly Place[]; bands: readonly Band[]; ends: readonly [number, number] }>;
+
+function drawn(scene: LanguageScene, { embedding, layers }: Reading, { places, bands, ends: [top, bottom] }: Laid) {
+  const later = layers.flatMap(({ attention, mlp }) => [...attention.stream, ...mlp.stream]);
+  const widest = Math.max(...embedding, ...later);
   const pitch = Math.min(...places.slice(1).map(({ x }, at) => x - (places[at]?.x ?? 0)), 40);
   const elements: SVGElement[] = [];
   const line = (stroke: string, d: string, size: number, look: Attributes = {}): void => {
@@ -150,8 +132,9 @@ function drawn(
   for (const [layer, found] of layers.entries()) {
     const band = bands[layer];
     if (band === undefined) continue;
-    for (const [head, d] of quiet(found, scene.asked, places, band).entries()) {
-      line("currentcolor", d, 1.2, { class: `arc quiet ${HEAD_TONES[head]}`, opacity: 0.3 });
+    for (const [head, rows] of found.weights.entries()) {
+      const look = { class: `arc quiet ${HEAD_TONES[head]}`, opacity: 0.3 };
+      line("currentcolor", quiet(rows, scene.asked, places, band), 1.2, look);
     }
     const to = places.find(({ index }) => index === scene.asked)?.x ?? 0;
     for (const [head, rows] of found.weights.entries()) {
@@ -184,16 +167,11 @@ function arc(from: number, to: number, { top, middle }: Band, shift = 0): string
   return `M${from + shift} ${y0}C${from + shift} ${half} ${to + shift} ${half} ${to + shift} ${y1}`;
 }
 
-/** Of all words but the one that is asked: one path a head. */
-function quiet({ weights }: LayerReading, asked: number, places: readonly Place[], band: Band): readonly string[] {
-  return weights.map((rows) =>
-    places
-      .filter(({ index }) => index !== asked)
-      .flatMap(({ x, index: query }) =>
-        places
-          .filter(({ index }) => index !== query && (rows[query]?.[index] ?? 0) >= LEAST_OF_OTHERS)
-          .map((key) => arc(key.x, x, band)),
-      )
-      .join(""),
-  );
+/** Of one head and all words but the one that is asked: one path. */
+function quiet(rows: Rows, asked: number, places: readonly Place[], band: Band): string {
+  return places
+    .flatMap((to) => places.map((from) => ({ from, to, weight: rows[to.index]?.[from.index] ?? 0 })))
+    .filter(({ from, to, weight }) => to.index !== asked && from !== to && weight >= LEAST_OF_OTHERS)
+    .map(({ from, to }) => arc(from.x, to.x, band))
+    .join("");
 }

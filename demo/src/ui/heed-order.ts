@@ -5,22 +5,16 @@ import { Board, during, mix, type View } from "./board.js";
 import { calm, goalOf, h } from "./dom.js";
 
 /** The left upper corner and the width of a word, in pixels of the board. */
-export interface Spot {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly opacity: number;
+export interface Spot extends Readonly<Record<"x" | "y" | "width" | "opacity", number>> {
   /** It leaves the line on its way. */
   readonly leaves: boolean;
 }
 
 type Places = readonly number[];
 
-interface Sizes {
-  readonly gap: number;
-  /** By word. */
+/** Pixels; the widths by word. */
+interface Sizes extends Readonly<Record<"board" | "gap" | "start", number>> {
   readonly widths: readonly number[];
-  readonly start: number;
 }
 
 export interface Way {
@@ -57,14 +51,14 @@ const [LARGEST, SMALLEST, NARROWEST, GAP] = [28, 11, 30, 17];
 const GLIDE = { duration: 300, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
 /** Pixels: less is a click. */
 const DRAG_FROM = 6;
-const NOTHING: View = { height: 0, shapes: [], said: "" };
+const NOTHING = { height: 0, shapes: [], said: "", figures: [] };
 /** Of the lanes; there is no room for a third one above the line, so that such a word is not seen on its way. */
 const LEVELS = { line: 0, above: 1, below: 2, unseen: 1 } as const;
 type Lane = keyof typeof LEVELS;
 
 export class HeedOrder extends HTMLElement {
   handlers: OrderHandlers | undefined;
-  #view: OrderView = { words: [], places: [], asker: -1, draw: () => ({ ...NOTHING, figures: [] }) };
+  #view: OrderView = { words: [], places: [], asker: -1, draw: () => NOTHING };
   #from: Places = [];
   #to: Places = [];
   /** Where the dragged word would be. */
@@ -98,12 +92,11 @@ export class HeedOrder extends HTMLElement {
   }
 
   show(view: OrderView): void {
-    const shown = this.#view.words;
-    this.#view = view;
     const { words, places } = view;
+    const isOther = this.#view.words.join("\n") !== words.join("\n");
+    this.#view = view;
     const written = words.map((_, word) => word);
     const [before, isWritten] = [this.#now, same(written, places)];
-    const isOther = shown.join("\n") !== words.join("\n");
     let [at, leaps] = [this.#board.at, false];
     if (this.#drag?.at !== undefined) {
       this.#to = places;
@@ -195,9 +188,9 @@ export class HeedOrder extends HTMLElement {
       this.#order();
     }
     const sizes = this.#sizes(width);
-    const spotsAt = (place: number): readonly Spot[] => this.#spots(place, sizes, width);
+    const spotsAt = (place: number): readonly Spot[] => this.#spots(place, sizes);
     const { word: held = -1, at: pointer } = this.#drag ?? {};
-    const spots = pointer === undefined ? spotsAt(at) : this.#dragged(held, pointer, sizes, width);
+    const spots = pointer === undefined ? spotsAt(at) : this.#dragged(held, pointer, sizes);
     const view = this.#view.draw({ from: this.#from, to: this.#to, at, width, spots, spotsAt });
     this.#items.forEach((item, word) => {
       const { x = 0, y = 0, width: wide = 0, opacity = 1 } = spots[word] ?? {};
@@ -209,18 +202,17 @@ export class HeedOrder extends HTMLElement {
   }
 
   /** All words fit into one line: their letters are as small as need be, and what is longer still is cut. */
-  #sizes(width: number): Sizes {
+  #sizes(board: number): Sizes {
     const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
     const gaps = Math.max(0, this.#natural.length - 1);
-    const fit = width / (sum(this.#natural) + gaps * GAP);
+    const fit = board / (sum(this.#natural) + gaps * GAP);
     const font = Math.max(SMALLEST, LARGEST * Math.min(1, fit));
     const gap = (GAP * font) / LARGEST;
     const wanted = this.#natural.map((one) => Math.max(NARROWEST, (one * font) / LARGEST));
-    const cut = Math.min(1, (width - gaps * gap) / sum(wanted));
+    const cut = Math.min(1, (board - gaps * gap) / sum(wanted));
     const widths = wanted.map((one) => one * cut);
-    const start = (width - gaps * gap - sum(widths)) / 2;
     this.#setFont(font);
-    return { gap, widths, start };
+    return { board, gap, widths, start: (board - gaps * gap - sum(widths)) / 2 };
   }
 
   /** The left edge of each word, by word, as they stand in this order. */
@@ -235,39 +227,39 @@ export class HeedOrder extends HTMLElement {
   }
 
   /** A word leaves the line before it moves, and comes back where it stays. */
-  #spots(at: number, sizes: Sizes, width: number): readonly Spot[] {
+  #spots(at: number, sizes: Sizes): readonly Spot[] {
     const lanes = lanesOf(this.#from, this.#to);
     const [before, after] = [this.#edges(this.#from, sizes), this.#edges(this.#to, sizes)];
     const [along, lift] = [during(at, 0.25, 0.75), during(at, 0, 0.3) - during(at, 0.7, 1)];
     return sizes.widths.map((wide, word) => {
       const lane = lanes.get(word) ?? "line";
-      const x = mix(before[word] ?? 0, after[word] ?? 0, along);
-      return {
-        x: this.#isFromRight ? width - x - wide : x,
-        y: LINE - LEVELS[lane] * lift * (TALL + 2),
-        width: wide,
-        opacity: lane === "unseen" ? 1 - lift : 1,
-        leaves: lane !== "line",
-      };
+      const x = this.#leftOf(mix(before[word] ?? 0, after[word] ?? 0, along), wide, sizes);
+      const [y, opacity] = [LINE - LEVELS[lane] * lift * (TALL + 2), lane === "unseen" ? 1 - lift : 1];
+      return { x, y, width: wide, opacity, leaves: lane !== "line" };
     });
   }
 
+  /** Of what stands so far from where the line begins. */
+  #leftOf(along: number, wide: number, { board }: Sizes): number {
+    return this.#isFromRight ? board - along - wide : along;
+  }
+
   /** The dragged word is above the line, and the others make room as it comes. */
-  #dragged(held: number, pointer: DOMPoint, sizes: Sizes, width: number): readonly Spot[] {
+  #dragged(held: number, pointer: DOMPoint, sizes: Sizes): readonly Spot[] {
     const rest = this.#view.places.filter((word) => word !== held);
     const edges = this.#edges(rest, sizes);
     const own = sizes.widths[held] ?? 0;
-    const left = Math.min(width - own, Math.max(0, pointer.x));
-    const middle = (this.#isFromRight ? width - left - own : left) + own / 2;
+    const left = Math.min(sizes.board - own, Math.max(0, pointer.x));
+    const middle = this.#leftOf(left, own, sizes) + own / 2;
     const hole = own + sizes.gap;
     const makesRoom = (word: number): number =>
       during((edges[word] ?? 0) + ((sizes.widths[word] ?? 0) + hole) / 2 - middle, -hole / 2, hole / 2);
     const place = rest.filter((word) => makesRoom(word) < 0.5).length;
     this.#wanted = [...rest.slice(0, place), held, ...rest.slice(place)];
     return sizes.widths.map((wide, word) => {
-      const x = (edges[word] ?? 0) + hole * makesRoom(word);
-      const inLine = { x: this.#isFromRight ? width - x - wide : x, y: LINE, width: wide, opacity: 1, leaves: false };
-      return word === held ? { ...inLine, x: left, y: Math.max(0, Math.min(pointer.y, LINE - TALL - 2)) } : inLine;
+      const look = { width: wide, opacity: 1, leaves: false };
+      if (word === held) return { ...look, x: left, y: Math.max(0, Math.min(pointer.y, LINE - TALL - 2)) };
+      return { ...look, x: this.#leftOf((edges[word] ?? 0) + hole * makesRoom(word), wide, sizes), y: LINE };
     });
   }
 
@@ -299,11 +291,11 @@ export class HeedOrder extends HTMLElement {
   }
 
   #end(): void {
-    const drag = this.#drag;
+    const { word = -1, at } = this.#drag ?? {};
     this.#drag = undefined;
-    if (drag?.at === undefined) return;
+    if (at === undefined) return;
     this.classList.remove("dragging");
-    const item = this.#items[drag.word];
+    const item = this.#items[word];
     const from = item?.style.transform ?? "";
     this.#place = 1;
     this.#paint(1);
@@ -323,7 +315,7 @@ export class HeedOrder extends HTMLElement {
 }
 
 /** The lane of each word. The longest sequence of words that keep their order stays in the line; of two others that cross, one goes above and one below. */
-function lanesOf(before: readonly number[], after: readonly number[]): ReadonlyMap<number, Lane> {
+function lanesOf(before: Places, after: Places): ReadonlyMap<number, Lane> {
   const places = new Map(before.map((word, place) => [word, place]));
   const from = after.map((word) => places.get(word) ?? 0);
   const lanes = new Map<number, Lane>(longestRun(from).map((to) => [after[to] ?? 0, "line"]));
@@ -337,15 +329,14 @@ function lanesOf(before: readonly number[], after: readonly number[]): ReadonlyM
 }
 
 /** The indices of the longest ascending subsequence. */
-function longestRun(numbers: readonly number[]): readonly number[] {
-  const runs: (readonly number[])[] = [];
+function longestRun(numbers: Places): Places {
+  const runs: Places[] = [];
+  const longest = (some: readonly Places[]): Places =>
+    some.reduce<Places>((best, run) => (run.length > best.length ? run : best), []);
   numbers.forEach((number, place) => {
-    const longest = runs
-      .filter((run) => (numbers[run.at(-1) ?? 0] ?? 0) < number)
-      .reduce((best: readonly number[], run) => (run.length > best.length ? run : best), []);
-    runs.push([...longest, place]);
+    runs.push([...longest(runs.filter((run) => (numbers[run.at(-1) ?? 0] ?? 0) < number)), place]);
   });
-  return runs.reduce((best, run) => (run.length > best.length ? run : best), []);
+  return longest(runs);
 }
 
 const same = (a: Places, b: Places): boolean => a.join() === b.join();
