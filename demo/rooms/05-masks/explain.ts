@@ -1,7 +1,7 @@
 // One cell of the room taken apart: why a pair is seen or not, what its weight comes from, what a row adds up to.
 
-import type { Cell } from "../../src/model/cell.js";
 import { at, rowsOf } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/store.js";
 import { type Explanation, lit, softened } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { MaskAnswer } from "./call.js";

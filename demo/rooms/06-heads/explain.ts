@@ -1,7 +1,7 @@
 // One number of the room taken apart. What happens inside of a head is told as in the matrix walk.
 
-import type { Cell } from "../../src/model/cell.js";
 import { along, at, down } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/store.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import { exact } from "../../src/ui/numbers.js";

@@ -1,7 +1,7 @@
 // Two layers of hand-made weights: what "it" reads in the first decides what it asks for in the second. Pure.
 
-import type { Cell } from "../../src/model/cell.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/store.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import {

@@ -1,9 +1,8 @@
 // Room 6, heads: columns that part into heads, two layers that decide, and heads that share.
 
 import type { KernelAnswer } from "../../src/engine/walk-call.js";
-import type { Cell } from "../../src/model/cell.js";
 import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
-import { Store } from "../../src/model/store.js";
+import { type Cell, Store } from "../../src/model/store.js";
 import { agreed } from "../../src/page/furnish.js";
 import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
 import { Board } from "../../src/ui/board.js";

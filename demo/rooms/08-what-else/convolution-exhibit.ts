@@ -1,8 +1,8 @@
 // Attention as a convolution: a picture, a filter, and as many heads as it has weights, which are laid over one another.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import type { Cell } from "../../src/model/cell.js";
 import { type Matrix, singleRows, unstack, widest, withBlock } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/store.js";
 import { agreed } from "../../src/page/furnish.js";
 import { Board } from "../../src/ui/board.js";
 import { boundSlider } from "../../src/ui/bound.js";

@@ -1,8 +1,8 @@
 // What the room's five parts have in common: a scene is made of a state, drawn, asked of the kernel, and taken apart number by number.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import type { Cell } from "../../src/model/cell.js";
 import type { Matrix } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/store.js";
 import { heedProgram, heedTensor, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";

@@ -1,8 +1,8 @@
 // Square pictures: two that are computed, and one's own, which never leaves the page; and the choice of one. A convolution is shown on the fine
 // ones, sets and copied code use the coarse.
 
-import type { Cell } from "../../src/model/cell.js";
 import { houseAt, ripplesAt } from "../../src/model/made-pictures.js";
+import type { Cell } from "../../src/model/store.js";
 import { choice } from "../../src/ui/choice.js";
 import { fileButton, h, IMAGES } from "../../src/ui/dom.js";
 import { squareOf } from "../../src/ui/square-of.js";

@@ -1,7 +1,7 @@
 // Room 8, what else attention is: a convolution, a dense layer, an operation on a set, messages on a graph; and how far it reaches.
 
 import { Engine } from "../../src/engine/engine.js";
-import { agreementLine, furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
+import { furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
 import { startPage } from "../../src/page/run-room.js";
 import { boundChoice } from "../../src/ui/bound.js";
 import { find } from "../../src/ui/dom.js";
@@ -62,18 +62,16 @@ function whatElseRoom() {
     reach: reachExhibit(teller),
   };
   const all = Object.values(exhibits);
-  const agreement = agreementLine();
   /** What was said last of each part: one that asks nothing new still has its answer. */
   const said = new Map<ViewName, string>([
     ["reach", "Nothing is computed here: steps follow from who is wired to whom."],
   ]);
   let asked = 0;
-  furnish(place, {
+  const agreement = furnish(place, {
     above: [boundChoice(store, "view", "Attention is", NAMES, { entry: "new" })],
     pictures: all,
     menu: all.flatMap(({ menu }) => menu ?? []),
     readout: teller.element,
-    agreement,
     heedCode: () => current().heedCode(),
     torchCode: () => current().torchCode(),
   });

@@ -1,7 +1,7 @@
 // Beam search, in which of all characters that may follow the likeliest few beginnings stay; and its tree: a column for each character, and in
 // it the branches that stay above those that are dropped. The decoder goes on from a node that is chosen.
 
-import type { Cell } from "../../src/model/cell.js";
+import type { Cell } from "../../src/model/store.js";
 import { choice } from "../../src/ui/choice.js";
 import { h, svg } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";

@@ -1,7 +1,7 @@
 // One number of the room taken apart: a weight, a score, a product, or what was brought.
 
-import type { Cell } from "../../src/model/cell.js";
 import { at } from "../../src/model/matrix.js";
+import type { Cell } from "../../src/model/store.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";

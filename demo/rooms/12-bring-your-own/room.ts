@@ -1,9 +1,9 @@
 // Room 12, bring your own: attention of any length, from above and down to single multiply-adds.
 
 import type { Engine } from "../../src/engine/engine.js";
-import type { Cell } from "../../src/model/cell.js";
 import { rowsOfAll } from "../../src/model/matrix.js";
-import { agreed, agreementLine, furnish } from "../../src/page/furnish.js";
+import type { Cell } from "../../src/model/store.js";
+import { agreed, furnish } from "../../src/page/furnish.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
@@ -30,7 +30,6 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   /** Counts what was to be shown: the last takes the place of what is on its way. */
   let turn = 0;
   const matrices = new NamedMatrices(MATRICES);
-  const agreement = agreementLine();
 
   const teller = new Teller({
     keeper: () => ({
@@ -121,10 +120,9 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     }
   };
 
-  furnish(root, {
+  const agreement = furnish(root, {
     pictures: [photo, head, cells, neurons, model, tokens, device].map(({ element }) => element),
     readout: teller.element,
-    agreement,
     heedCode: () => heedCode(scene),
     torchCode: () => torchCode(scene),
   });

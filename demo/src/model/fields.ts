@@ -34,18 +34,10 @@ export function initialOf<S extends object>(fields: AllBegun<S>): S {
 /** `unsaid`: what an address that says this much means by the fields that it leaves out, where that is not the initial state. */
 export function codecFrom<S extends object>(
   fields: AllBegun<S>,
-  consistent?: (state: S) => S,
-  unsaid?: (said: Partial<S>) => Partial<S>,
-): Codec<S> {
-  return codecOf(initialOf(fields), fields, consistent, unsaid);
-}
-
-export function codecOf<S extends object>(
-  initial: S,
-  fields: { readonly [K in keyof S]: Field<S[K]> },
   consistent: (state: S) => S = (state) => state,
   unsaid: (said: Partial<S>) => Partial<S> = () => ({}),
 ): Codec<S> {
+  const initial = initialOf(fields);
   const names = Object.keys(initial).filter((name): name is Extract<keyof S, string> => name in fields);
   return {
     initial,

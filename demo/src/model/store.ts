@@ -1,6 +1,11 @@
 // Holds a room's state and the cell that was chosen in it, tells whoever listens, and keeps the address bar in step.
 
-import { type Cell, readCell, withCell } from "./cell.js";
+/** A cell of a matrix, counted from 0. The one that is told about stands in the address of every room: "cell=A.2.3". */
+export interface Cell {
+  readonly name: string;
+  readonly row: number;
+  readonly col: number;
+}
 
 /**
  * What a change is in the browser's history: "same" rewrites the address of the present entry; "new" adds an entry; "run" adds one at
@@ -118,4 +123,19 @@ export class Store<S extends object> {
     this.#state = next;
     for (const listener of this.#listeners) listener(next, before);
   }
+}
+
+const CELL = "cell";
+
+/** undefined for what cannot be read: an address may come from anywhere. */
+function readCell(hash: string): Cell | undefined {
+  const text = new URLSearchParams(hash.replace(/^#/, "")).get(CELL) ?? "";
+  const [, name, row, col] = /^([\w-]+)\.(\d{1,8})\.(\d{1,8})$/.exec(text) ?? [];
+  return name === undefined ? undefined : { name, row: Number(row), col: Number(col) };
+}
+
+/** `hash`: what the address says besides, or nothing. */
+function withCell(hash: string, cell: Cell | undefined): string {
+  if (cell === undefined) return hash;
+  return `${hash === "" ? "#" : `${hash}&`}${CELL}=${cell.name}.${cell.row}.${cell.col}`;
 }

@@ -13,7 +13,6 @@ export interface Furniture {
   /** The first is what the room is about. */
   readonly pictures: readonly Standing[];
   readonly readout: HTMLElement;
-  readonly agreement: HTMLElement;
   readonly heedCode?: (() => string) | undefined;
   readonly torchCode?: (() => string) | undefined;
   /** What else stands in the menu of every picture. */
@@ -23,14 +22,16 @@ export interface Furniture {
 const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
   all.map((one) => (one instanceof HTMLElement ? one : one.element));
 
-export function furnish(root: HTMLElement, furniture: Furniture): void {
-  const { above = [], pictures, readout, agreement, heedCode, torchCode, menu = [] } = furniture;
+/** The line that says how the page's numbers and the kernel's agree, at the end of all that it adds. */
+export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
+  const { above = [], pictures, readout, heedCode, torchCode, menu = [] } = furniture;
+  const agreement = h("p", { class: "agreement", role: "status" });
   root.append(
     ...elementsOf(above),
     h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), readout),
     h("div", { class: "room-foot" }, agreement),
   );
-  if (heedCode === undefined || torchCode === undefined) return;
+  if (heedCode === undefined || torchCode === undefined) return agreement;
   const shared = h("div", { class: "menu-room" }, codeButtons(heedCode, torchCode), ...menu);
   root.querySelector(".menu-items")?.append(shared);
   // One for all menus: it goes to the one that is about to open.
@@ -38,10 +39,8 @@ export function furnish(root: HTMLElement, furniture: Furniture): void {
     if (!(target instanceof Element)) return;
     target.closest(".menu:not([open])")?.querySelector(".menu-items")?.append(shared);
   });
+  return agreement;
 }
-
-/** Says how the page's numbers and the kernel's agree. */
-export const agreementLine = (): HTMLElement => h("p", { class: "agreement", role: "status" });
 
 /** "The two …": how far the kernel's numbers and the page's are apart at most. */
 export function agreement(apart: number): string {

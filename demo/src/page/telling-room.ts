@@ -2,13 +2,13 @@
 // kernel's numbers are made here; the room itself adds the pictures.
 
 import type { Engine } from "../engine/engine.js";
-import type { Cell } from "../model/cell.js";
+import type { Cell } from "../model/store.js";
 import { find } from "../ui/dom.js";
 import type { Explanation, NamedLight } from "../ui/explanation.js";
 import { type EditNamed, NamedMatrices, type NamedSpot } from "../ui/named-matrices.js";
 import { atOnce } from "../ui/pieces.js";
 import { Teller } from "../ui/teller.js";
-import { agreementLine, type Furniture, furnish } from "./furnish.js";
+import { type Furniture, furnish } from "./furnish.js";
 import { type RoomParts, runRoom } from "./run-room.js";
 
 /** What a room is built with. The scene and the kernel's answer to it are those that are shown. */
@@ -64,11 +64,9 @@ export function tellingRoom<S extends object, Scene, A, Name extends string>(par
       const room: RoomContext<Scene, A, Name> = { engine, matrices, teller, scene, answer: undefined };
       const built: BuiltRoom<Name> = build(room);
       matrices.listen(teller, built.edit);
-      const agreement = agreementLine();
-      furnish(find("#room", HTMLElement), {
+      const agreement = furnish(find("#room", HTMLElement), {
         ...built,
         readout: teller.element,
-        agreement,
         heedCode: code && (() => code.heed(room.scene)),
         torchCode: code && (() => code.torch(room.scene)),
       });

@@ -1,8 +1,8 @@
 // A room's matrices by their names: made, shown, lit and listened to together.
 
 import { HeedMatrix, type MatrixEdit, type MatrixSelection, type MatrixView } from "heed/viz";
-import type { Cell } from "../model/cell.js";
 import { largest, type Matrix } from "../model/matrix.js";
+import type { Cell } from "../model/store.js";
 import { h, on } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { columnsOf, turned, turnedLight, worded } from "./orientation.js";

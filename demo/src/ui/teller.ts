@@ -3,7 +3,7 @@
 // opens.
 
 import { WHAT_IS_TYPED } from "heed/viz";
-import type { Cell } from "../model/cell.js";
+import type { Cell } from "../model/store.js";
 import { button, h, indexed, setAttributes } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { agreeing, magnitude, parseNumber, single, small } from "./numbers.js";
