@@ -25,22 +25,28 @@ export function wantedBrowsers() {
   return wanted;
 }
 
-/** @returns {Promise<import("./programs.js").Search>} */
-export const findChromium = () =>
-  findProgram({
-    title: "Chromium or Chrome",
-    variable: "CHROME_PATH",
-    names: [
-      "chromium",
-      "chromium-browser",
-      "google-chrome",
-      "google-chrome-stable",
-      "chrome",
-      "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-      "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    ],
-    packages: ["chromium"],
-  });
+/**
+ * Debian's headless shell is Chromium without the windows of a browser, which take a third of a page's processor time. Where it cannot be
+ * had, any Chrome will do.
+ * @returns {Promise<import("./programs.js").Search>}
+ */
+export async function findChromium() {
+  const title = "Chromium or Chrome";
+  const variable = "CHROME_PATH";
+  const shell = "chromium-headless-shell";
+  const found = await findProgram({ title, variable, names: [shell], packages: [shell] }).catch(() => undefined);
+  if (found !== undefined && "found" in found) return found;
+  const names = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  ];
+  return findProgram({ title, variable, names, packages: ["chromium"] });
+}
 
 /** @returns {Promise<import("./programs.js").Search>} */
 export const findFirefox = () =>

@@ -25,7 +25,7 @@ const PACKAGES = {
   },
   xsimd: { debian: "libxsimd-dev", fedora: "xsimd-devel", macos: "xsimd" },
   json: { debian: "nlohmann-json3-dev", fedora: "json-devel", macos: "nlohmann-json" },
-  chromium: { debian: "chromium", fedora: "chromium", macos: "--cask chromium" },
+  chromium: { debian: "chromium-headless-shell", fedora: "chromium", macos: "--cask chromium" },
   firefox: { debian: "firefox-esr", fedora: "firefox", macos: "--cask firefox" },
   webkit: { debian: "webkit2gtk-driver xvfb xauth" },
 };

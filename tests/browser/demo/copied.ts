@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright";
+import { expect } from "vitest";
 import { openMenu } from "./page.js";
 
 const run = promisify(execFile);
@@ -13,9 +14,13 @@ const run = promisify(execFile);
 /** Presses the button and reads the clipboard. */
 export async function copied(page: Page, kind: "heed" | "torch"): Promise<string> {
   await openMenu(page);
+  await page.evaluate(() => navigator.clipboard.writeText(""));
   await page.locator(`[data-copy="${kind}"]`).click();
   await page.locator(`[data-copy="${kind}"]`, { hasText: "Copied" }).waitFor();
-  return page.evaluate(() => navigator.clipboard.readText());
+  const read = () => page.evaluate(() => navigator.clipboard.readText());
+  // "Copied" may still be there from the time before.
+  await expect.poll(read).not.toBe("");
+  return read();
 }
 
 /** The copied code against the built package, beside these files, with one line more that prints all numbers. */
