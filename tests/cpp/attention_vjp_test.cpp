@@ -124,6 +124,11 @@ TEST_CASE("sparsemax, top-k and the hard maximum differentiate what they kept", 
     checked += check_gradients(random, one) ? 1 : 0;
   }
   CHECK(checked >= kTimes * 3 / 4);
+  for (const Normalizer normalizer : {Normalizer::sparsemax, Normalizer::hard}) {
+    AttentionCase one{.heads = 2, .kv_heads = 1, .queries = 5, .keys = 1};
+    one.normalizer = normalizer;
+    CHECK(check_gradients(random, one));
+  }
 }
 
 TEST_CASE("every score function passes gradients to queries, keys and its parameters", "[vjp]") {
