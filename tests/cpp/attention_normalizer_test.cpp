@@ -342,7 +342,11 @@ TEST_CASE("a value without weight is not read, NaN or not") {
   Random random(333);
   for (const Normalizer normalizer : {Normalizer::sparsemax, Normalizer::hard, Normalizer::softmax}) {
     AttentionCase one = {.queries = 12, .keys = 130, .scale = 20.0F, .normalizer = normalizer};
-    if (normalizer == Normalizer::softmax) one.top_k = 3;
+    if (normalizer == Normalizer::softmax) {
+      one.top_k = 3;
+      // Weights of a larger scale may be too small for f32, and their values are read.
+      one.scale = 1.0F;
+    }
     AttentionTensors tensors = make_tensors(random, one);
     const Results clean = run(tensors.inputs(), tensors.options);
     Owned<float> spoilt = allocate(one.value_shape(), Layout::bhnd, 0.0F);
