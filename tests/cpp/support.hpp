@@ -29,7 +29,7 @@ class Random {
   double uniform() { return (static_cast<double>(engine_()) + 0.5) / 4294967296.0; }
   Index below(Index count) { return static_cast<Index>(uniform() * static_cast<double>(count)); }
   bool chance(double probability) { return uniform() < probability; }
-  /// Nearly normally distributed: the sum of four uniform numbers, with a mean of 0 and a variance of 1. A logarithm would take longer than the kernels.
+  /// Nearly normal: a sum of four uniform numbers, of variance 1. A logarithm would take longer than the kernels.
   float normal() {
     const double sum = uniform() + uniform() + uniform() + uniform();
     return static_cast<float>((sum - 2.0) * std::numbers::sqrt3);
