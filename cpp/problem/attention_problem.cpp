@@ -165,9 +165,10 @@ Index dim_of_scores(const ScoreFunction& score, const AttentionInputs& inputs) {
   return score.wq.is_present() ? score.wq.shape[2] : inputs.query.shape[3];
 }
 
-/// Returns 0 where top-k keeps all keys anyway.
+/// Returns 0 where top-k keeps all keys anyway. A hard maximum chooses from a single key, too, whose weight is 1 then.
 Index choose_top_k(const AttentionOptions& options, Index keys) {
-  const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k.value_or(keys);
+  if (options.normalizer == Normalizer::hard) return 1;
+  const Index wanted = options.top_k.value_or(keys);
   return wanted < keys ? wanted : 0;
 }
 

@@ -41,10 +41,7 @@ void run_task(const VjpJob& job, Index number, int worker) {
 Index row_stats_floats(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan) {
   constexpr Index floats = sizeof(kernels::RowStats) / sizeof(float);
   const AttentionProblem& forward = problem.forward;
-  // A hard maximum of one key has nothing to choose, and top_k of 0.
-  const bool has_stats =
-      forward.top_k > 0 || problem.are_weights_fixed() || forward.options.normalizer == Normalizer::sparsemax;
-  if (!has_stats) return 0;
+  if (forward.top_k == 0 && forward.options.normalizer != Normalizer::sparsemax) return 0;
   return floats * forward.batch * forward.groups * plan.rows_per_group;
 }
 
