@@ -26,8 +26,10 @@ async function keep(page: Page): Promise<void> {
 async function goOffline(page: Page): Promise<void> {
   await page.context().setOffline(true);
   const [worker] = page.context().serviceWorkers();
-  // What was not kept does not come, neither to the page nor to its worker.
-  expect(await worker?.evaluate(() => fetch("elsewhere").catch(() => "unreachable"))).toBe("unreachable");
+  // What was not kept does not come, neither to the page nor to its worker, which loses the network a moment later.
+  await expect
+    .poll(() => worker?.evaluate(() => fetch("elsewhere").then(String, () => "unreachable")))
+    .toBe("unreachable");
 }
 
 /** Two matrices of zeros. */
