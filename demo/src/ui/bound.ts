@@ -51,7 +51,7 @@ function following<S extends object>(
 ): HTMLElement {
   const follow = (state: S): void => {
     show(state);
-    element.hidden = isThere?.(state) === false;
+    if (isThere !== undefined) element.hidden = !isThere(state);
   };
   store.listen(follow);
   follow(store.state);
