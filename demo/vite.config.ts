@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
+import { apart } from "./apart.js";
 import { FRONT, frame, PAGES, THREAD } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
 import { notices } from "./notices.js";
@@ -55,6 +56,7 @@ export default defineConfig({
   // A file that is missing is missing, and not the front page.
   appType: "mpa",
   plugins: [frame(), contentSecurityPolicy(), notices(), keepOffline()],
+  css: { postcss: { plugins: [apart] } },
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
   preview: { headers: isolation },

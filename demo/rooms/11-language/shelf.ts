@@ -3,7 +3,7 @@
 import type { Engine } from "../../src/engine/engine.js";
 import { DIM, LAYERS, LONGEST } from "../../src/language/words.js";
 import { agreement } from "../../src/page/furnish.js";
-import { h } from "../../src/ui/dom.js";
+import { h, refill } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { heads, line, tableFrame } from "../../src/ui/table.js";
@@ -76,13 +76,13 @@ export function shelfPicture(engine: Engine) {
       const names = slots.map((word) =>
         word === undefined ? h("td", {}) : h("th", { scope: "col" }, h("span", { class: "slot-word" }, word)),
       );
-      head.replaceChildren(h("td", {}), ...names);
+      refill(head, h("td", {}), ...names);
       const kept = Array.from({ length: 2 * LAYERS }, (_, row) => {
         const name = row % 2 === 0 ? "K" : "V";
         const cells = slots.map((word) => h("td", { class: word === undefined ? "" : name }));
         return h("tr", {}, h("th", { scope: "row" }, `${name}, layer ${(row >> 1) + 1}`), ...cells);
       });
-      rows.replaceChildren(...kept);
+      refill(rows, ...kept);
       showCosts(columns.length);
       const ids = columns.map((at) => words[at]?.id ?? 0);
       reading = reading.then(() => read(ids, state.off)).catch(close);

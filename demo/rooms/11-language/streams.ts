@@ -4,7 +4,7 @@
 import type { LayerReading, Reading } from "../../src/language/inside.js";
 import { saidOf } from "../../src/language/said.js";
 import { candidates, HEADS, LAYERS } from "../../src/language/words.js";
-import { type Attributes, button, h, svg } from "../../src/ui/dom.js";
+import { type Attributes, button, h, refill, svg } from "../../src/ui/dom.js";
 import { tableFrame } from "../../src/ui/table.js";
 import type { LanguageScene, ShownWord } from "./scene.js";
 import { headName } from "./state.js";
@@ -59,7 +59,7 @@ export function streamsOf(hide: (at: number) => void, toggle: Toggle) {
       return { top: attention.offsetTop, middle: mlp.offsetTop, bottom: lens.offsetTop };
     });
     const ends = [embedding.offsetTop - 4, bottom] as const;
-    drawing.replaceChildren(...(scene.reading ? drawn(scene, scene.reading, { places, bands, ends }) : []));
+    refill(drawing, ...(scene.reading ? drawn(scene, scene.reading, { places, bands, ends }) : []));
   }
 
   new ResizeObserver(draw).observe(stack);

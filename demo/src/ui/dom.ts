@@ -44,6 +44,22 @@ export function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
+/** Gives an element other children, and keeps those of its own that are like them: a browser styles new ones anew, and old ones where they change. */
+export function refill(shown: Element, ...wanted: readonly Node[]): void {
+  const old = Array.from(shown.childNodes);
+  wanted.forEach((node, place) => {
+    const there = old[place];
+    if (there === undefined) shown.append(node);
+    else if (there instanceof Element && node instanceof Element && there.tagName === node.tagName) {
+      for (const name of there.getAttributeNames()) if (!node.hasAttribute(name)) there.removeAttribute(name);
+      for (const { name, value } of node.attributes)
+        if (there.getAttribute(name) !== value) there.setAttribute(name, value);
+      refill(there, ...node.childNodes);
+    } else if (!(there instanceof Text && there.isEqualNode(node))) there.replaceWith(node);
+  });
+  for (const rest of old.slice(wanted.length)) rest.remove();
+}
+
 export function find<T extends Element>(selector: string, type: new () => T, root: ParentNode = document): T {
   const element = root.querySelector(selector);
   if (!(element instanceof type)) throw new Error(`the page lacks ${selector}`);

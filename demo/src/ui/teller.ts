@@ -4,7 +4,7 @@
 
 import { WHAT_IS_TYPED } from "heed/viz";
 import type { Cell } from "../model/store.js";
-import { button, h, indexed, setAttributes } from "./dom.js";
+import { button, h, indexed, refill, setAttributes } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { agreeing, magnitude, parseNumber, single, small } from "./numbers.js";
 import { heads, line } from "./table.js";
@@ -115,7 +115,8 @@ class Readout {
     }
     const { subject, sentence, terms = [], last = "", result, kernel, difference } = explanation;
     const about = [h("span", {}, subject), h("output", { class: "readout-result" }, small(result))];
-    this.#body.replaceChildren(
+    refill(
+      this.#body,
       h("h3", { class: "readout-subject" }, ...about),
       h("p", {}, ...indexed(sentence)),
       ...(terms.length > 0 ? [table(explanation)] : []),
