@@ -1,7 +1,11 @@
 // Takes `:where(.a, .b)` apart into `:where(.a), :where(.b)`, and `:is` likewise. A browser finds a rule by the class at the end of its
 // selector. It does not look into lists, and would try the rule on every element of the page, in every frame.
 
-import type { Rule } from "postcss";
+/** PostCSS's, as far as it is used. */
+interface Rule {
+  selectors: string[];
+  clone(changed: { readonly selector: string }): Rule;
+}
 
 /** A list that is not within other parentheses, and what stands before and after it. */
 const LIST = /^((?:[^()]|\([^()]*\))*?):(where|is)\(([^()]*,[^()]*)\)(.*)$/s;

@@ -11,7 +11,7 @@ export type ConvolutionScene =
 /** Head after head, with a pause after each. */
 export function* convolutionScene(state: WhatElseState, grey: Float32Array<ArrayBuffer>) {
   const { filter, sharpness } = state;
-  /** Pixels of the picture, both ways; and of each head. */
+  /** Pixels along a side of the picture, and the shift of each head. */
   const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(filter)];
   const readings: Float64Array[] = [];
   /** The sum of the readings, times the filter's weights. */

@@ -11,7 +11,7 @@ import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from 
 
 const { order, raced, text, brought, ...EXAMPLE } = INITIAL;
 
-/** What each is first looked at as; what follows from no source stays as it is. */
+/** What each is first looked at as; fields that it does not decide keep their values. */
 const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {
   example: EXAMPLE,
   photo: { ...LOOKING, source: "photo", causal: "no", row: 18 * PATCHES + 8, col: 18 * PATCHES + 8 },
