@@ -10,7 +10,7 @@ add_library(heed_kernels OBJECT
   cpp/kernels/instances/training.cpp
   cpp/kernels/expr/differentiate.cpp
   cpp/kernels/expr/modify.cpp
-  cpp/kernels/score/softcap_alibi.cpp
+  cpp/kernels/score/softcap.cpp
   cpp/kernels/softmax/apply_row_stats.cpp
 )
 target_include_directories(heed_kernels PUBLIC cpp cpp/include)

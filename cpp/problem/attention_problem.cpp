@@ -212,7 +212,6 @@ Status make_attention_problem(const AttentionInputs& inputs, const AttentionOpti
   problem.whole = whole;
   problem.groups = have_own_keys(options.score) ? q[1] : k[1];
   problem.scale = options.scale.value_or(default_scale(options.score.kind, q[3]));
-  problem.softcap = options.softcap.value_or(0.0F);
   problem.top_k = choose_top_k(options, k[2]);
   problem.key_limit = k[2];
   problem.options = options;

@@ -31,7 +31,6 @@ struct AttentionProblem {
   SliceOf whole;  // what this is a slice of: where it is none, itself
 
   float scale;
-  float softcap;    // 0: none
   Index top_k;      // 0: all; for a hard maximum 1
   Index key_limit;  // keys from this one on are masked for every query
   QueryRange weight_rows;

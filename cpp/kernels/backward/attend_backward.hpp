@@ -155,12 +155,13 @@ class BackwardBlocks {
     }
   }
 
-  /// Makes the weights of a panel and the gradients of its scores, before softcap. Returns whether any may be masked.
+  /// Makes the weights of a panel and the gradients of its raw scores. Returns whether any may be masked.
   bool make_tiles(const Panel& panel, const KeySegments& segments, WidenedKv& numbers, std::ptrdiff_t index) {
     AttentionTask task = task_;
     Panel keeping = panel;
     const bool is_transformed = task.score.transform != ScoreTransform::none || backward_.sum_lines > 0;
-    keeping.wants_scores = task.score.softcap != 0.0F || is_transformed || backward_.of_scores.are_wanted();
+    const bool is_rewritten = are_rewritten(task, backward_.of_scores);
+    keeping.wants_scores = is_rewritten || is_transformed;
     task.score.stage = ScoreStage::raw;
     const BackwardLanes lanes(panel);
     alignas(kScratchAlignment) float row_max[kPanel];
@@ -182,12 +183,9 @@ class BackwardBlocks {
       }
       if (task.weight.has_dropout) drop_weights(panel, task, keys, weights_ + place);
       add_bias_gradient(panel, keys, gradients_ + place);
-      if (backward_.of_scores.are_wanted()) {
-        differentiate_score_mod(backward_.of_scores, {panel, task, keys, raw_scores_},
-                                {.numbers = products_, .gradients = gradients_ + place, .indices = indices_});
-      }
-      if (task.score.softcap != 0.0F) {
-        differentiate_softcap(task.score.softcap, keys.count, raw_scores_, gradients_ + place);
+      if (is_rewritten) {
+        differentiate_scores(backward_.of_scores, {panel, task, keys, raw_scores_},
+                             {.numbers = products_, .gradients = gradients_ + place, .indices = indices_});
       }
       if (is_transformed) transform(panel, keys, gradients_ + place, index);
     }

@@ -1,11 +1,11 @@
-// From the gradients of what the caller's functions make back to those of what they take. Functions of weights come
-// before dropout, those of scores behind softcap.
+// From the gradients of what softcap and the caller's functions make back to those of what they take. Functions of
+// weights come before dropout, those of scores behind softcap.
 #pragma once
 
 #include "kernels/backward/backward_task.hpp"
 #include "kernels/expr/differentiate.hpp"
 #include "kernels/score/mask.hpp"
-#include "kernels/score/softcap_alibi.hpp"
+#include "kernels/score/softcap.hpp"
 #include "kernels/softmax/apply_row_stats.hpp"
 
 namespace heed::kernels {
@@ -26,13 +26,21 @@ inline void differentiate_function(const FunctionSlopes& function, const Functio
   if (function.slope) multiply_by_slope(*function.slope, input, tiles.gradients);
 }
 
-/// Given raw scores, makes those behind softcap of them.
-inline void differentiate_score_mod(const FunctionSlopes& function, const FunctionInput& raw,
-                                    const FunctionTiles& tiles) {
+/// Whether differentiate_scores() has anything to do.
+inline bool are_rewritten(const AttentionTask& task, const FunctionSlopes& function) {
+  return task.score.softcap != 0.0F || function.are_wanted();
+}
+
+/// Given raw scores: back through the function, and through softcap.
+inline void differentiate_scores(const FunctionSlopes& function, const FunctionInput& raw, const FunctionTiles& tiles) {
+  const float softcap = raw.task.score.softcap;
   const int lines = raw.keys.lines();
-  for (int i = 0; i < lines * kPanel; ++i) tiles.numbers[i] = raw.numbers[i];
-  if (raw.task.score.softcap != 0.0F) cap_scores(raw.task.score.softcap, lines, tiles.numbers);
-  differentiate_function(function, {raw.panel, raw.task, raw.keys, tiles.numbers}, tiles);
+  if (function.are_wanted()) {
+    for (int i = 0; i < lines * kPanel; ++i) tiles.numbers[i] = raw.numbers[i];
+    if (softcap != 0.0F) cap_scores(softcap, lines, tiles.numbers);
+    differentiate_function(function, {raw.panel, raw.task, raw.keys, tiles.numbers}, tiles);
+  }
+  if (softcap != 0.0F) differentiate_softcap(softcap, lines, raw.numbers, tiles.gradients);
 }
 
 /// Makes numbers of masked pairs zeros, given scores as normalizers take them.

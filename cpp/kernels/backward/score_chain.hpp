@@ -4,12 +4,11 @@
 
 #include "kernels/prefill/key_loop.hpp"
 #include "kernels/score/transform.hpp"
-#include "kernels/simd/tanh.hpp"
 #include "kernels/softmax/weight.hpp"
 
 namespace heed::kernels {
 
-/// A KV block, and where its raw scores are kept: softcap and score transforms are differentiated at them.
+/// A KV block, and where its raw scores are kept, at which they are differentiated.
 struct BackwardBlock : KeyBlock {
   float* raw_scores;
 };
@@ -120,16 +119,6 @@ inline DifferentiateWeights differentiate_weights_of(Normalizer normalizer) {
     default:
       return differentiate_weights<Normalizer::softmax>;
   }
-}
-
-/// gradient *= 1 - tanh(raw / c)^2, the slope of c tanh(raw / c). That of a masked pair stays zero, whatever its score.
-inline void differentiate_softcap(float softcap, int lines, const float* raw, float* gradients) {
-  const Tanh tanh;
-  const Batch inverse(1.0F / softcap);
-  change_scores(lines, gradients, [&](Batch gradient, int line, int vector) {
-    const Batch tanh_of_raw = tanh(Batch::load_aligned(raw + line * kPanel + vector * kLanes) * inverse);
-    return xsimd::select(gradient == Batch(0.0F), gradient, gradient - gradient * tanh_of_raw * tanh_of_raw);
-  });
 }
 
 /// A tile in the backward pass through a score transform, and the sums that it adds to.

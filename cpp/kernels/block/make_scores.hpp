@@ -3,8 +3,9 @@
 #pragma once
 
 #include "kernels/block/block_mask.hpp"
+#include "kernels/score/alibi.hpp"
 #include "kernels/score/mask.hpp"
-#include "kernels/score/softcap_alibi.hpp"
+#include "kernels/score/softcap.hpp"
 #include "kernels/score/transform.hpp"
 #include "kernels/softmax/top_k_mask.hpp"
 #include "kernels/task/key_block.hpp"
@@ -46,8 +47,7 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
   if (task.score.mod) has_masked |= modify_scores(panel, task, keys);
   if (task.score.has_alibi) add_alibi(panel, task.score.log2e_scale, keys, keys.scores);
 
-  const bool is_product = task.score.pairing == Pairing::product && task.score.transform == ScoreTransform::none;
-  if (has_masked || task.score.softcap != 0.0F || task.score.mod || task.score.has_alibi || !is_product) {
+  if (has_masked || !task.score.is_plain()) {
     // The row_max of the dot product no longer holds: start again from the one before.
     copy_line(before, row_max);
     if (applies_keep) apply_keep(panel, task, keys);

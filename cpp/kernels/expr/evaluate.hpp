@@ -5,7 +5,7 @@
 #include <bit>
 #include <numbers>
 
-#include "kernels/score/softcap_alibi.hpp"
+#include "kernels/score/softcap.hpp"
 #include "kernels/softmax/apply_row_stats.hpp"
 #include "kernels/task/attention_task.hpp"
 #include "kernels/task/key_block.hpp"

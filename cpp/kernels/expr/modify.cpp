@@ -5,7 +5,7 @@
 #include "kernels/expr/bounds.hpp"
 #include "kernels/expr/evaluate.hpp"
 #include "kernels/score/mask.hpp"
-#include "kernels/score/softcap_alibi.hpp"
+#include "kernels/score/panel_scores.hpp"
 #include "kernels/softmax/apply_row_stats.hpp"
 
 namespace heed::kernels {

@@ -1,7 +1,7 @@
 // Score transform: what an operand of the row and one of the key make of a dot product or distance.
 #pragma once
 
-#include "kernels/score/softcap_alibi.hpp"
+#include "kernels/score/panel_scores.hpp"
 #include "kernels/simd/sigmoid.hpp"
 #include "kernels/task/key_block.hpp"
 #include "kernels/task/panel.hpp"

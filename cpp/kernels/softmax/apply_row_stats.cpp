@@ -1,6 +1,6 @@
 #include "kernels/softmax/apply_row_stats.hpp"
 
-#include "kernels/score/softcap_alibi.hpp"
+#include "kernels/score/panel_scores.hpp"
 #include "kernels/softmax/weight.hpp"
 
 namespace heed::kernels {

@@ -36,6 +36,11 @@ struct ScoreRule {
   bool has_alibi;
   ScoreStage stage;       // at which scores are handed out
   const Expression* mod;  // null: none
+
+  /// Whether scores are scaled dot products, and nothing else.
+  [[nodiscard]] bool is_plain() const {
+    return pairing == Pairing::product && transform == ScoreTransform::none && softcap == 0.0F && !mod && !has_alibi;
+  }
 };
 
 struct MaskRule {

@@ -145,7 +145,7 @@ kernels::AttentionTask describe_group(const AttentionProblem& problem, const Sco
                 .pair_weights = pair_weights,
                 .log2e_scale = log2e_scale(problem),
                 .raw_scale = raw_scale(problem),
-                .softcap = problem.softcap,
+                .softcap = problem.options.softcap.value_or(0.0F),
                 .has_alibi = problem.options.alibi_slopes != nullptr,
                 .stage = problem.outputs.score_stage,
                 .mod = nullptr},
