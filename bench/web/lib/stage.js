@@ -55,6 +55,7 @@ export class Stage {
    */
   async ask(one, method, ...args) {
     const { page } = this.#pages.get(one.name) ?? (await this.#open(one));
+    if (method === "memoryBytes") await page.requestGC();
     return ask(page, method, args, this.#longestMs);
   }
 

@@ -17,7 +17,7 @@ const BACKWARD_NAMES = ["heed:backward@1", "heed:backward@2", "jax:backward@1"];
  * @property {string} name
  * @property {number | null} ms its first call
  * @property {number | null} error
- * @property {number | null} beyondBytes all WebAssembly memory of the page, less the inputs and the output
+ * @property {number | null} beyondBytes all WebAssembly memory that the page uses, less the inputs and the output
  * @property {string | null} failure
  */
 

@@ -102,8 +102,8 @@ function grow(bytes: number): number {
   if (memory === undefined || bytes > 2 ** 31) return 0;
   const now = memory.buffer.byteLength;
   try {
-    // 20 % more than needed, as in Emscripten's glue, so that slowly rising sizes do not grow the memory in every call.
-    for (const wanted of [Math.max(bytes, now * 1.2), bytes]) {
+    // 5 % more than needed, as the glue does, so that slowly rising sizes do not grow the memory in every call.
+    for (const wanted of [Math.max(bytes, now * 1.05), bytes]) {
       const pages = Math.ceil((Math.min(wanted, 2 ** 31) - now) / 65536);
       if (pages <= 0 || tryGrow(memory, pages)) return 1;
     }
