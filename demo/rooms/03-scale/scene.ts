@@ -43,12 +43,6 @@ export function sceneOf(state: ScaleState): ScaleScene {
   const given = givenOf(draws, state.width, factor);
   const [scaled = []] = given;
   const xs = state.axis === "d" ? WIDTHS : TEMPERATURES;
-  const curve = (scaling: Scaling): readonly Point[] =>
-    xs.map((x) => {
-      const [width, temperature] = state.axis === "d" ? [x, state.temperature] : [state.width, x];
-      return pointOf(givenOf(draws, width, factorOf(scaling, width, temperature)), state.likeness > 0);
-    });
-  const curves = { root: curve("root"), none: curve("none") };
   const cursor = xs.indexOf(state.axis === "d" ? state.width : state.temperature);
   return {
     state,
@@ -60,10 +54,26 @@ export function sceneOf(state: ScaleState): ScaleScene {
     raw,
     scaled,
     soft: soften(scaled),
-    curves,
+    curves: curvesOf(draws, xs, state),
     xs,
     cursor,
   };
+}
+
+let curved: { readonly of: string; readonly curves: ScaleScene["curves"] } | null = null;
+
+/** The same along the whole axis, so that a slider's steps need not wait for them. */
+function curvesOf(draws: readonly Draw[], xs: readonly number[], state: ScaleState): ScaleScene["curves"] {
+  const isOverWidths = state.axis === "d";
+  const of = `${drawnOf(state)} ${state.axis} ${isOverWidths ? state.temperature : state.width}`;
+  if (curved?.of === of) return curved.curves;
+  const curve = (scaling: Scaling): readonly Point[] =>
+    xs.map((x) => {
+      const [width, temperature] = isOverWidths ? [x, state.temperature] : [state.width, x];
+      return pointOf(givenOf(draws, width, factorOf(scaling, width, temperature)), state.likeness > 0);
+    });
+  curved = { of, curves: { root: curve("root"), none: curve("none") } };
+  return curved.curves;
 }
 
 function factorOf(scaling: Scaling, width: number, temperature: number): number {

@@ -50,7 +50,7 @@ export function multiply(a: Readable, b: Readable): Matrix {
 export const transpose = (a: Readable): Matrix => fill(a.cols, a.rows, (row, col) => at(a, col, row));
 
 /** The elements rounded to f32, as the kernel gets them. */
-export const toSingle = (a: Matrix): Matrix => ({ ...a, data: Float64Array.from(a.data, Math.fround) });
+export const toSingle = (a: Matrix): Matrix => ({ ...a, data: new Float64Array(new Float32Array(a.data)) });
 
 export function rowsFrom(a: Matrix, first: number): Matrix {
   return { rows: a.rows - first, cols: a.cols, data: a.data.slice(first * a.cols) };
