@@ -98,7 +98,7 @@ async function study(stage, { shape, page, worker, threads }) {
   const longestTasks = {};
   for (const one of wholes) {
     const tasks = [];
-    for (let call = 0; call < STALL_CALLS; call++) tasks.push(await stage.ask(one, "longestTask"));
+    for (let call = 0; call < STALL_CALLS; call++) tasks.push(await stage.longestTask(one));
     longestTasks[one.name] = Math.max(...tasks);
   }
   for (const one of [...wholes, ...readers]) await stage.close(one);

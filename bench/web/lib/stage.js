@@ -7,6 +7,8 @@ import { SOFTWARE_GPU } from "../../../scripts/lib/software-gpu.js";
 /** @typedef {import("../pages/harness.js").Bench} Bench */
 /** @typedef {{ page: import("playwright").Page, about: Readonly<Record<string, unknown>> }} Opened */
 
+/** @typedef {{ name: string, pid: number, tid: number, dur?: number, args: { name?: string } }} TraceEvent */
+
 /** A software GPU takes minutes for what takes a GPU a second. */
 const LONGEST_MS = 150_000;
 const LONGEST_GPU_MS = 600_000;
@@ -60,6 +62,23 @@ export class Stage {
   }
 
   /**
+   * The milliseconds of the longest task of the page's thread during one call, from Chromium's trace: a loop that watched would take a core.
+   * @param {Participant} one
+   */
+  async longestTask(one) {
+    const { page } = this.#pages.get(one.name) ?? (await this.#open(one));
+    await this.#browser.startTracing(page, { categories: ["toplevel"] });
+    /** @type {Buffer} */
+    let trace = Buffer.alloc(0);
+    try {
+      await ask(page, "sample", [1, 0], this.#longestMs);
+    } finally {
+      trace = await this.#browser.stopTracing();
+    }
+    return longestIn(/** @type {{ traceEvents: TraceEvent[] }} */ (JSON.parse(trace.toString())).traceEvents);
+  }
+
+  /**
    * Asks a new page with a profile of its own, in which no participant is opened yet.
    * @template {keyof Bench} Method
    * @param {Participant} one
@@ -110,6 +129,15 @@ export class Stage {
     await page.waitForFunction(() => "bench" in window, undefined, { timeout: 20_000 });
     return page;
   }
+}
+
+/** @param {readonly TraceEvent[]} events microseconds */
+function longestIn(events) {
+  const threadOf = (/** @type {TraceEvent} */ { pid, tid }) => `${pid} ${tid}`;
+  const named = events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain");
+  const pages = new Set(named.map(threadOf));
+  const tasks = events.filter((event) => event.name.endsWith("RunTask") && pages.has(threadOf(event)));
+  return Math.max(...tasks.map(({ dur = 0 }) => dur)) / 1000;
 }
 
 /**

@@ -105,27 +105,6 @@ const bench = {
     return (performance.now() - start) / calls;
   },
 
-  /** The longest milliseconds between two tasks of the page's event loop during one call. */
-  async longestTask(): Promise<number> {
-    const { port1, port2 } = new MessageChannel();
-    let longest = 0;
-    let last = performance.now();
-    const look = (): void => {
-      const now = performance.now();
-      longest = Math.max(longest, now - last);
-      last = now;
-    };
-    port2.onmessage = () => {
-      look();
-      port1.postMessage(null);
-    };
-    port1.postMessage(null);
-    await computing().run();
-    look();
-    port2.close();
-    return longest;
-  },
-
   /** Work a second of a peak loop. */
   async rate(): Promise<number> {
     const one = opened();

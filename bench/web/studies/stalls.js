@@ -1,4 +1,4 @@
-// How long a call blocks the page's thread: the longest time between two tasks of the page's event loop.
+// How long a call blocks the page's thread: the longest task of the page's event loop.
 
 import { participant } from "../lib/participants.js";
 import { reasonOf } from "../lib/reason.js";
@@ -46,6 +46,6 @@ export async function longestTask(stage, one, problem, isQuick) {
   await stage.ask(one, "prepare", problem);
   await stage.ask(one, "sample", 1, 0);
   const samples = [];
-  for (let call = 0; call < (isQuick ? QUICK_CALLS : CALLS); call++) samples.push(await stage.ask(one, "longestTask"));
+  for (let call = 0; call < (isQuick ? QUICK_CALLS : CALLS); call++) samples.push(await stage.longestTask(one));
   return median(samples);
 }
