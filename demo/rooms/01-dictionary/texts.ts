@@ -34,7 +34,12 @@ export function answerParts(scene: DictionaryScene, answer?: DictionaryAnswer): 
   const output = answer?.output ?? scene.output;
   const of = example.contents.map((name, col) => ({ name, value: at(output, state.asker, col) }));
   const bold = (figure: string): HTMLElement => h("b", {}, figure);
-  if (state.example === "salary") return ["Expected salary: ", bold(exact(at(output, 0, 0), 2)), " thousand."];
+  if (state.example === "salary")
+    return [
+      "Expected salary: ",
+      bold(exact(at(output, 0, 0), 2)),
+      " thousand. Read the attention weights as probabilities of the drawers: the output is an expected value.",
+    ];
   const list = (some: typeof of, figure: (value: number) => string) =>
     some.flatMap(({ name, value }, index) => [`${index === 0 ? "" : ", "}${name} `, bold(figure(value))]);
   if (state.example === "movies")

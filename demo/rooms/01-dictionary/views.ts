@@ -14,8 +14,8 @@ export function viewsOf(scene: DictionaryScene, answer?: DictionaryAnswer): Reco
   const editable = (...parts: Parameters<typeof signed>): View => ({ ...signed(...parts), editable: true });
   return {
     Q: editable("Q", "queries; change any", q, queries, features),
-    K: editable("K", "keys, on the drawers; change any", k, keys, features),
-    V: editable("V", "values, in the drawers; change any", v, keys, contents),
+    K: editable("K", "keys, on the drawers, as wide as queries; change any", k, keys, features),
+    V: editable("V", "values, in the drawers, of any width; change any", v, keys, contents),
     S: signed("S", "scores: how alike", scores, queries, keys),
     A: weighed("A", "attention weights: each row sums to 1", weights, queries, keys),
     O: signed("O", "what each query gets", output, queries, contents),

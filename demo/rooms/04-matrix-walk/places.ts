@@ -62,7 +62,7 @@ export const PLACES: readonly Place[] = [
     tick: "K",
     title: "K: what each word can be found by",
     text: () =>
-      "The same rows of X times another matrix. A key says what its word offers, column for column what the queries look for. Layers add a bias b_K; it shifts all scores of a query alike, which the softmax ignores.",
+      "One W_K serves every word, so a sentence may have any length. A key says what its word offers, column for column what the queries look for. Layers add a bias b_K; it shifts all scores of a query alike, which the softmax ignores.",
     formula: projection("K"),
     numbers: ["X", "Wk", "K"],
   },

@@ -76,10 +76,12 @@ export function countsPicture(store: HeadsStore) {
       line(h("i", {}, ...indexed(name)), [factors.map(whole).join(" × "), whole(total)]),
     );
     rows.replaceChildren(...counted, line("one layer", ["", whole(perLayer)], "own"));
+    const perHead = Math.round(perLayer / queryHeads);
+    const four = kvHeads === queryHeads ? `4 × ${whole(perHead / 4)} ` : "";
     figures.replaceChildren(
       fact("Width of the model", whole(queryHeads * headWidth), `${queryHeads} × ${headWidth}`),
       fact(`In ${layers} layers`, `${((perLayer * layers) / 1e9).toFixed(2)} billion`, "parameters of attention"),
-      fact("One head, its output weights included", whole(Math.round(perLayer / queryHeads)), "parameters"),
+      fact("One head, its output weights included", whole(perHead), `${four}parameters`),
       fact("Cache for each token", bytes(cache.total), `${cache.factors.join(" × ")} bytes, in half precision`),
     );
   };

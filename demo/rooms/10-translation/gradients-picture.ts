@@ -64,7 +64,7 @@ export function gradientsPicture(engine: Engine, trained: () => Pair | undefined
     data: () => ({ text: TEXT, reach }),
   });
   say(
-    "The last digit of the day should learn from “3rd”, far back. Without attention its gradient passes every state in between, and each takes its part. With attention every state is one step away.",
+    "The last digit of the day should learn from “3rd”, far back. Without attention its gradient passes every state in between (backpropagation through time), and each takes its part. With attention every state is one step away.",
   );
   board.show(view);
   return element;

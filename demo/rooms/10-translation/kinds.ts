@@ -6,13 +6,16 @@ import { heads, line, tableFrame } from "../../src/ui/table.js";
 const linkTo = (address: string, name: string): Node => h("a", { class: "link", href: `./${address}` }, name);
 
 const HERE = "this room";
-const ORDER = linkTo("order.html", "Order");
+const SETS = linkTo("what-else.html#as=set", "Disguises, for sets");
 const BERT = linkTo("language.html", "Language, BERT");
 const GPT = linkTo("language.html#mask=causal", "Language, GPT");
 
+const HISTORY =
+  "In 2015 attention was added to a recurrent network. In 2017 the Transformer kept attention and dropped the recurrence: it reads all words at once.";
+
 const KINDS = [
   ["label → sequence", "■ → ▪▪▪▪▪", "one vector is written out: a caption of a picture", ""],
-  ["sequence → label", "▪▪▪▪▪ → ■", "a mean over all outputs, pooling, forgets their order", ORDER],
+  ["sequence → label", "▪▪▪▪▪ → ■", "a mean over all outputs, pooling, forgets their order", SETS],
   ["sequence → sequence", "▪▪▪▪▪ → ▪▪▪▪", "a date here, a sentence elsewhere", HERE],
 ] as const;
 
@@ -27,7 +30,14 @@ export function kindsOfModels(): HTMLElement {
     table("What goes in and comes out", ["", "", "as in", "see"], KINDS),
     table("The Transformer attends in three ways", ["", "queries from", "keys, values from", "mask", "see"], WAYS),
   ];
-  return h("section", { class: "picture", "data-picture": "kinds" }, h("h2", {}, "Where this stands"), ...tables);
+  const history = h("p", {}, HISTORY);
+  return h(
+    "section",
+    { class: "picture", "data-picture": "kinds" },
+    h("h2", {}, "Where this stands"),
+    history,
+    ...tables,
+  );
 }
 
 type Line = readonly [name: string, ...cells: (Node | string)[]];

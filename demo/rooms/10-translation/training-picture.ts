@@ -119,7 +119,7 @@ const OTHER = { right: "own", own: "right" } as const satisfies Record<Given, Gi
 function textOf(learnt: Learnt | undefined, given: Given): string {
   if (learnt === undefined) {
     return given === "right"
-      ? "Two networks, alike but for attention. One looks back at every state of the encoder; the other has only the last, one vector of 64 numbers. Given the right characters, teacher forcing, the decoder reads a whole date at once."
+      ? "Two recurrent networks, alike but for attention. One looks back at every state of the encoder; the other has only the last, one vector of 64 numbers. Given the right characters, teacher forcing, the decoder reads a whole date at once."
       : "Given its own characters, the decoder must write each date before it learns from it, one character after the other: half again as long. In use there is no teacher either. Will it learn more?";
   }
   const [dot, none] = KINDS.map((kind) => percent(learnt[kind].dates[0] ?? 0));

@@ -43,7 +43,7 @@ const KINDS: Words = {
   "acts 1 moves .9": "cross crossed ran run runs walked walk went go goes jumped jump jumps flew swam chased wagged",
   "acts 1 gives 1": "gave give gives sent took brought handed",
   "acts 1 food .7 body .3": "ate eat eats drank cooked",
-  "tells 1 body 1": "tired hungry happy sad angry afraid sleepy lazy quick brown old young sick thirsty",
+  "tells 1 body 1": "tired hungry happy sad angry afraid sleepy lazy quick brown old young sick thirsty fluffy",
   "tells 1 place 1": "wide long narrow big small large deep high far near busy",
   "tells 1": "red blue green new good bad cold warm beautiful slow loud heavy quiet",
   "glue 1": "the a an to of in on at over for with by too very so as into under , . ; : ! ? - ( ) [pad]",

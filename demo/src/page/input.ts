@@ -10,13 +10,14 @@ import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";
 import { presets } from "../ui/presets.js";
 
-/** A preset says everything but where the reader stands in the walk. “it” is in the light, or the first word where there is none. */
-const preset = (name: string, patch: Partial<State>) => {
+/** A preset says everything but where the reader stands in the walk. A word is in the light, or the first one where it is missing. */
+const preset = (name: string, patch: Partial<State>, asks = "it") => {
   const state = { ...INITIAL, ...patch };
-  return { name, state: { ...state, asker: Math.max(0, cutIntoWords(state.text).words.indexOf("it")) } };
+  return { name, state: { ...state, asker: Math.max(0, cutIntoWords(state.text).words.indexOf(asks)) } };
 };
 
 const SLOW_FOX = "The hungry fox saw a rabbit because it was slow";
+const OWNER = "When he saw his owner, the dog was happy, so he wagged his tail";
 const THEN_IT = "The dog chased the cat and then it";
 const UNCHANGED = identity(INITIAL.width);
 const [NUMBERS, SAME] = [singleRows([1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, -1], [0.5, 0.5, 0, 0]), identity(4)];
@@ -27,6 +28,8 @@ const PRESETS = [
   preset("“it”, one head", {}),
   preset("“it”, two heads", { heads: 2 }),
   preset("too wide, not tired", { text: INITIAL.text.replace("tired", "wide") }),
+  preset("The big, fluffy dog", { text: "The big, fluffy dog" }, "dog"),
+  preset("Why is the dog happy?", { text: OWNER }, "happy"),
   preset("Causal: no looking ahead", { text: SLOW_FOX, causal: "lower-right" }),
   preset("Causal: only the last word asks", { text: THEN_IT, causal: "lower-right", asking: 1 }),
   preset("Padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),
