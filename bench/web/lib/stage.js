@@ -57,7 +57,6 @@ export class Stage {
    */
   async ask(one, method, ...args) {
     const { page } = this.#pages.get(one.name) ?? (await this.#open(one));
-    if (method === "memoryBytes") await page.requestGC();
     return ask(page, method, args, this.#longestMs);
   }
 
@@ -137,6 +136,7 @@ function longestIn(events) {
   const named = events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain");
   const pages = new Set(named.map(threadOf));
   const tasks = events.filter((event) => event.name.endsWith("RunTask") && pages.has(threadOf(event)));
+  if (tasks.length === 0) throw new Error("the trace has no task of the page's thread");
   return Math.max(...tasks.map(({ dur = 0 }) => dur)) / 1000;
 }
 

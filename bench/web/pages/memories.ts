@@ -1,26 +1,19 @@
 // Remembers every WebAssembly memory that this page makes or is given, to add up their sizes. It is imported before any code
 // that could make one.
 
-const memories = new Set<WeakRef<WebAssembly.Memory>>();
-const known = new WeakSet<WebAssembly.Memory>();
-
-function notice(memory: WebAssembly.Memory): void {
-  if (known.has(memory)) return;
-  known.add(memory);
-  memories.add(new WeakRef(memory));
-}
+const memories = new Set<WebAssembly.Memory>();
 
 WebAssembly.Memory = new Proxy(WebAssembly.Memory, {
   construct(target, [descriptor]: [WebAssembly.MemoryDescriptor]) {
     const memory = new target(descriptor);
-    notice(memory);
+    memories.add(memory);
     return memory;
   },
 });
 
 function noticeExports(instance: WebAssembly.Instance): void {
   for (const value of Object.values(instance.exports)) {
-    if (value instanceof WebAssembly.Memory) notice(value);
+    if (value instanceof WebAssembly.Memory) memories.add(value);
   }
 }
 
@@ -45,9 +38,9 @@ for (const name of ["instantiate", "instantiateStreaming"] as const) {
   });
 }
 
-/** The bytes of the memories that are still in use, after a garbage collection. None of them ever shrinks. */
+/** The bytes of all memories. WebAssembly memory never shrinks, so this is also the most there ever was. */
 export function memoryBytes(): number {
   let bytes = 0;
-  for (const memory of memories) bytes += memory.deref()?.buffer.byteLength ?? 0;
+  for (const memory of memories) bytes += memory.buffer.byteLength;
   return bytes;
 }

@@ -16,11 +16,16 @@ import { reasonOf } from "../lib/reason.js";
  * @param {import("../pages/peer.js").Problem} problem
  * @param {import("../pages/judge.js").Verdict | null} verdict
  * @param {"memoryBytes" | "mostGpuBytes"} question
+ * @param {import("../pages/peer.js").Problem | null} before a small problem, which is computed first: code is loaded, and copies inputs meanwhile
  * @returns {Promise<CallAlone>}
  */
-export async function callAlone(stage, one, problem, verdict, question) {
+export async function callAlone(stage, one, problem, verdict, question, before = null) {
   await stage.close(one);
   try {
+    if (before !== null) {
+      await stage.ask(one, "prepare", before);
+      await stage.ask(one, "sample", 1, 0);
+    }
     await stage.ask(one, "prepare", problem);
     const { ms, error } = await stage.ask(one, "check", verdict);
     return { ms, error, bytes: await stage.ask(one, question), failure: null };

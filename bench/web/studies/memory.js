@@ -9,15 +9,16 @@ const NAMES = ["heed@1", "ort-unfused@1"];
 
 /** The backward pass of as many keys as fit its scores, 1 GiB, into a WebAssembly memory. */
 const BACKWARD = "1x16384x64";
+const SMALL = shapeOf("1x1x1");
 const BACKWARD_NAMES = ["heed:backward@1", "heed:backward@2", "jax:backward@1"];
 
 /**
  * @typedef {object} MemoryStudy
  * @property {string} shape
  * @property {string} name
- * @property {number | null} ms its first call
+ * @property {number | null} ms its first call of that shape
  * @property {number | null} error
- * @property {number | null} beyondBytes all WebAssembly memory that the page uses, less the inputs and the output
+ * @property {number | null} beyondBytes all WebAssembly memory of the page, less the inputs and the output
  * @property {string | null} failure
  */
 
@@ -59,6 +60,13 @@ export async function studyBackwardMemory(stage, settings) {
 async function memoryOf(stage, one, shape, verdict, directions) {
   const problem = shapeOf(shape);
   const held = 8 * directions * problem.dim * (problem.heads * problem.queries + problem.kvHeads * problem.keys);
-  const { bytes, ...rest } = await callAlone(stage, one, problem, verdict, "memoryBytes");
+  const { bytes, ...rest } = await callAlone(
+    stage,
+    one,
+    problem,
+    verdict,
+    "memoryBytes",
+    directions === 2 ? SMALL : null,
+  );
   return { shape, name: one.name, beyondBytes: bytes === null ? null : bytes - held, ...rest };
 }

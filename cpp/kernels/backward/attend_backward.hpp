@@ -160,7 +160,7 @@ class BackwardBlocks {
     AttentionTask task = task_;
     Panel keeping = panel;
     const bool is_transformed = task.score.transform != ScoreTransform::none || backward_.sum_lines > 0;
-    const bool is_rewritten = are_rewritten(task, backward_.of_scores);
+    const bool is_rewritten = are_scores_rewritten(task, backward_.of_scores);
     keeping.wants_scores = is_rewritten || is_transformed;
     task.score.stage = ScoreStage::raw;
     const BackwardLanes lanes(panel);

@@ -27,11 +27,11 @@ inline void differentiate_function(const FunctionSlopes& function, const Functio
 }
 
 /// Whether differentiate_scores() has anything to do.
-inline bool are_rewritten(const AttentionTask& task, const FunctionSlopes& function) {
+inline bool are_scores_rewritten(const AttentionTask& task, const FunctionSlopes& function) {
   return task.score.softcap != 0.0F || function.are_wanted();
 }
 
-/// Given raw scores: back through the function, and through softcap.
+/// Given raw scores, takes the gradients of what is made of them back through the function and through softcap.
 inline void differentiate_scores(const FunctionSlopes& function, const FunctionInput& raw, const FunctionTiles& tiles) {
   const float softcap = raw.task.score.softcap;
   const int lines = raw.keys.lines();

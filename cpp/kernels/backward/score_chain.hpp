@@ -8,7 +8,7 @@
 
 namespace heed::kernels {
 
-/// A KV block, and where its raw scores are kept, at which they are differentiated.
+/// A KV block, and where its raw scores are kept: the slopes of softcap and of score transforms are taken at them.
 struct BackwardBlock : KeyBlock {
   float* raw_scores;
 };

@@ -46,7 +46,7 @@ const KNOWN = {
     name: "additive",
     gloss: "a small network sees query and key",
     about:
-      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. It came first, in an RNN. Luong’s RNN multiplied, and so do Transformers, because matrix products are fast.",
+      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. This score came first, in an RNN. Luong’s RNN multiplied, and so do Transformers, because matrix products are fast.",
     beside: `${RACED} tanh`,
     once: `${square} a query, ${square} a key`,
   },

@@ -62,7 +62,7 @@ export function sceneOf(state: ScaleState): ScaleScene {
 
 let curved: { readonly of: string; readonly curves: ScaleScene["curves"] } | null = null;
 
-/** The same along the whole axis, so that a slider's steps need not wait for them. */
+/** Curves are the same along the whole axis, so a slider's steps reuse the last ones. */
 function curvesOf(draws: readonly Draw[], xs: readonly number[], state: ScaleState): ScaleScene["curves"] {
   const isOverWidths = state.axis === "d";
   const of = `${drawnOf(state)} ${state.axis} ${isOverWidths ? state.temperature : state.width}`;

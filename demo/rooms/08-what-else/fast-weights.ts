@@ -28,7 +28,7 @@ export function fastWeights() {
     data: () => ({ keys: KEYS.data, values: VALUES.data, ...found }),
   });
   say(
-    "Without a softmax, attention is a memory: each word adds the outer product of its key and value, and a query reads it. The keys k₂ and k₃ are alike, so reading with k₂ mixes their values. Schmidhuber’s fast weights of 1991 did this.",
+    "Without a softmax, attention is a memory, W: each word adds the outer product of its key and value, and a query reads it. The keys k₂ and k₃ are alike, so reading with k₂ mixes their values. Schmidhuber’s fast weights of 1991 did this.",
   );
   return {
     element,

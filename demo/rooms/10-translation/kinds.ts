@@ -30,7 +30,7 @@ export function kindsOfModels(): HTMLElement {
     table("What goes in and comes out", ["", "", "as in", "see"], KINDS),
     table("The Transformer attends in three ways", ["", "queries from", "keys, values from", "mask", "see"], WAYS),
   ];
-  const history = h("p", {}, HISTORY);
+  const history = h("p", { class: "picture-text" }, HISTORY);
   return h(
     "section",
     { class: "picture", "data-picture": "kinds" },

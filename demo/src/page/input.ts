@@ -10,7 +10,7 @@ import { choice } from "../ui/choice.js";
 import { h } from "../ui/dom.js";
 import { presets } from "../ui/presets.js";
 
-/** A preset says everything but where the reader stands in the walk. A word is in the light, or the first one where it is missing. */
+/** A preset says everything but where the reader stands in the walk. The word `asks` is in the light, or the first word of a sentence that lacks it. */
 const preset = (name: string, patch: Partial<State>, asks = "it") => {
   const state = { ...INITIAL, ...patch };
   return { name, state: { ...state, asker: Math.max(0, cutIntoWords(state.text).words.indexOf(asks)) } };
@@ -29,7 +29,7 @@ const PRESETS = [
   preset("“it”, two heads", { heads: 2 }),
   preset("too wide, not tired", { text: INITIAL.text.replace("tired", "wide") }),
   preset("The big, fluffy dog", { text: "The big, fluffy dog" }, "dog"),
-  preset("Why is the dog happy?", { text: OWNER }, "happy"),
+  preset("“he”: dog or owner?", { text: OWNER }, "he"),
   preset("Causal: no looking ahead", { text: SLOW_FOX, causal: "lower-right" }),
   preset("Causal: only the last word asks", { text: THEN_IT, causal: "lower-right", asking: 1 }),
   preset("Padding", { text: "Susan gave roses to Mary [pad] [pad] [pad]", width: 12, hidden: [5, 6, 7] }),

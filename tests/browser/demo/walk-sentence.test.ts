@@ -25,7 +25,7 @@ describe("the word in the light", () => {
     ["“it”, two heads", "it listens to animal 85"],
     ["too wide, not tired", "it listens to "],
     ["The big, fluffy dog", "dog listens to fluffy 39"],
-    ["Why is the dog happy?", "happy listens to happy 17.{0,3}, dog 13"],
+    ["“he”: dog or owner?", "he listens to dog 38"],
     ["Causal: no looking ahead", "it listens to "],
     ["Causal: only the last word asks", "it listens to "],
     ["Padding", "Susan listens to "],

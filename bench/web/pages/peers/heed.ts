@@ -4,8 +4,6 @@ import { type AttentionOptions, createHeed, type Heed, type TensorInput } from "
 import { type Addition, biasOf, isAddition, maskOf, WINDOW } from "../additions.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
-const DOT: TensorInput = { data: new Float32Array(1), shape: [1, 1, 1, 1] };
-
 export async function open({ threads, options }: Setup): Promise<Peer> {
   const variant = options.variant === "simd" ? "simd" : "auto";
   const offload = options.here === undefined ? "auto" : false;
@@ -27,8 +25,6 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       const value = given(inputs.value, [1, kvHeads, keys, dim]);
       const added = addition === null ? {} : optionsOf(heed, problem, addition);
       const gradient = options.with === "backward" ? heed.tensor(inputs.gradient, query.shape) : undefined;
-      // The first call loads the code of the backward pass, and copies its inputs meanwhile.
-      if (gradient !== undefined) await heed.attentionVjp(DOT, DOT, DOT);
       call = async () => {
         if (gradient !== undefined) {
           const { backward } = await heed.attentionVjp(query, key, value, { causal: problem.causal });

@@ -102,7 +102,7 @@ function grow(bytes: number): number {
   if (memory === undefined || bytes > 2 ** 31) return 0;
   const now = memory.buffer.byteLength;
   try {
-    // 5 % more than needed, as the glue does, so that slowly rising sizes do not grow the memory in every call.
+    // By 5 % at least, as the glue does, so that slowly rising sizes do not grow the memory in every call.
     for (const wanted of [Math.max(bytes, now * 1.05), bytes]) {
       const pages = Math.ceil((Math.min(wanted, 2 ** 31) - now) / 65536);
       if (pages <= 0 || tryGrow(memory, pages)) return 1;
