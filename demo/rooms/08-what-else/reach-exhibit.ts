@@ -62,7 +62,7 @@ export function reachExhibit(teller: Teller): Exhibit {
       steps: Object.fromEntries(NETWORKS.map(({ name, steps }) => [name, DISTANCES.map((n) => steps(n, state.width))])),
     }),
     say: () =>
-      `One step of attention joins two words, however far apart. In principle a recurrent network reaches as far, but through every word between. The price is n² products a layer. Costs: n words of ${WIDTH} numbers, leading order, as in Vaswani et al. 2017, table 1.`,
+      `One step of attention joins two words, however far apart. In principle a recurrent network reaches as far, but through every word between. The price: n² products a layer. Costs: n words of ${WIDTH} numbers, leading order, as in Vaswani et al. 2017, table 1.`,
     madeFrom: () => [],
     sceneOf: (state) => ({ state }),
     draw: ({ state }) => {
