@@ -45,7 +45,7 @@ function(heed_module target name)
     # returned memory that was not there, over live data.
     -sINITIAL_MEMORY=2MB
     -sALLOW_MEMORY_GROWTH=1
-    # A fifth of a large memory, as is usual, would be megabytes that nobody uses.
+    # Emscripten's default, a fifth, would be megabytes of a large memory that nobody uses.
     -sMEMORY_GROWTH_GEOMETRIC_STEP=0.05
     -sMAXIMUM_MEMORY=2GB
     -sABORTING_MALLOC=0

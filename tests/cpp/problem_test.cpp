@@ -50,6 +50,7 @@ TEST_CASE("a problem states the sizes and defaults of its call") {
   CHECK(problem.head_dim == 8);
   CHECK(problem.value_dim == 6);
   CHECK(problem.scale == Catch::Approx(1.0 / std::sqrt(8.0)));
+  CHECK_FALSE(problem.options.softcap);
   CHECK(problem.options.causal == Causal::none);
 }
 

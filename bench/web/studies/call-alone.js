@@ -16,7 +16,7 @@ import { reasonOf } from "../lib/reason.js";
  * @param {import("../pages/peer.js").Problem} problem
  * @param {import("../pages/judge.js").Verdict | null} verdict
  * @param {"memoryBytes" | "mostGpuBytes"} question
- * @param {import("../pages/peer.js").Problem | null} before a small problem, which is computed first: code is loaded, and copies inputs meanwhile
+ * @param {import("../pages/peer.js").Problem | null} before a small problem, computed first, so that loading code is no part of the call
  * @returns {Promise<CallAlone>}
  */
 export async function callAlone(stage, one, problem, verdict, question, before = null) {
