@@ -22,7 +22,7 @@ export function cabinetText(scene: DictionaryScene): string {
     students:
       "Each card carries four interests, from 0 to 3, and the drawer a major. Press a drawer to ask with its card. All drawers open a little, the wider the more similar the cards, and the answer is a mixture.",
     salary:
-      "Each drawer carries a GPA and holds a salary; the numbers are invented. Ask for a GPA that nobody has, and those close by answer.",
+      "Each drawer carries a GPA and holds a salary; the numbers are invented. Ask for a GPA that nobody has, and those close by answer. Read the attention weights as probabilities of the drawers: the answer is an expected value.",
     movies:
       "People and movies on the same three scales, from −1 (against) to 1 (for). The answer for a person is a mixture of movies: an ideal that need not exist.",
   }[scene.state.example];
@@ -34,12 +34,7 @@ export function answerParts(scene: DictionaryScene, answer?: DictionaryAnswer): 
   const output = answer?.output ?? scene.output;
   const of = example.contents.map((name, col) => ({ name, value: at(output, state.asker, col) }));
   const bold = (figure: string): HTMLElement => h("b", {}, figure);
-  if (state.example === "salary")
-    return [
-      "Expected salary: ",
-      bold(exact(at(output, 0, 0), 2)),
-      " thousand. Read the attention weights as probabilities of the drawers: the output is an expected value.",
-    ];
+  if (state.example === "salary") return ["Expected salary: ", bold(exact(at(output, 0, 0), 2)), " thousand."];
   const list = (some: typeof of, figure: (value: number) => string) =>
     some.flatMap(({ name, value }, index) => [`${index === 0 ? "" : ", "}${name} `, bold(figure(value))]);
   if (state.example === "movies")
