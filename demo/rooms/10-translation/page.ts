@@ -62,7 +62,7 @@ tellingRoom({
 
 function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, MatrixName>): BuiltRoom<MatrixName> {
   const { matrices, teller, engine } = room;
-  /** What was drawn last, but for the step of the training. */
+  /** What was drawn last, but for the step of the training and how much is written. */
   let drawn: unknown;
   let timer: ReturnType<typeof setInterval> | undefined;
   const networks = new Networks(engine, () => {
@@ -107,17 +107,20 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
 
   function draw(): void {
     const { scene } = room;
-    const { text, written: count } = scene;
-    const reading = readingBy();
     // Setting the same text again would move the cursor.
-    if (field.value !== text) field.value = text;
-    written.show(count, `${count} of ${ANSWER}`);
-    lines.show(reading, count);
-    lines.element.ariaBusy = networks.isReading ? "true" : null;
-    scores.show(reading);
+    if (field.value !== scene.text) field.value = scene.text;
+    drawLines();
+    scores.show(readingBy());
     beam.show(scene);
     matrices.show(viewOf, NETWORKS);
     training.show();
+  }
+
+  function drawLines(): void {
+    const { written: count } = room.scene;
+    written.show(count, `${count} of ${ANSWER}`);
+    lines.show(readingBy(), count);
+    lines.element.ariaBusy = networks.isReading ? "true" : null;
     say(said());
   }
 
@@ -170,11 +173,12 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     explainOther: (cell) => (cell.name === BEAM ? beam.explain(cell) : undefined),
     show: () => {
       const { scene, answer } = room;
-      const others = JSON.stringify({ ...scene, step: 0, answered: answer !== undefined });
+      const others = JSON.stringify({ ...scene, step: 0, written: 0, answered: answer !== undefined });
       void networks.read(scene.text, scene.network);
-      // Another step of the training changes no other picture.
-      if (others === drawn) training.show();
-      else draw();
+      if (others === drawn) {
+        drawLines();
+        training.show();
+      } else draw();
       drawn = others;
       training.follow();
     },

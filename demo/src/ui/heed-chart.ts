@@ -54,11 +54,13 @@ export class HeedChart extends HTMLElement {
   #stage = h("div", { class: "chart-stage", tabindex: 0, role: "slider" }, this.#svg);
   #keys = h("ul", { class: "chart-keys" });
   #table = h("table");
+  #behind = behind(this.#table, "The same as a table");
   #width = 0;
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(this.#keys, this.#stage, behind(this.#table, "The same as a table"));
+    this.append(this.#keys, this.#stage, this.#behind);
+    this.#behind.addEventListener("toggle", () => this.#tabulate());
     this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
     this.#stage.addEventListener("pointermove", (event) => {
       if (event.buttons > 0) this.#pointed(event);
@@ -76,6 +78,7 @@ export class HeedChart extends HTMLElement {
     this.#view = view;
     this.#draw();
     this.#describe(view);
+    this.#tabulate();
   }
 
   #pointed(event: PointerEvent): void {
@@ -167,8 +170,6 @@ export class HeedChart extends HTMLElement {
 
   #describe(view: ChartView): void {
     const { x, y, series, cursor } = view;
-    // An axis may have room for what is not known yet.
-    const known = Math.max(0, ...series.filter(({ dashed }) => dashed !== true).map(({ values }) => values.length));
     const said = series.map(({ name, values }) => `${name} ${exact(values[cursor] ?? Number.NaN, y.decimals ?? 2)}`);
     const place = x.nameOf?.(cursor) ?? `${x.name} ${exact(x.values[cursor] ?? 0, 2)}`;
     setAttributes(this.#stage, {
@@ -178,12 +179,20 @@ export class HeedChart extends HTMLElement {
       "aria-valuenow": x.values[cursor] ?? 0,
       "aria-valuetext": `${place}: ${said.join(", ")}`,
     });
+  }
+
+  /** The table is made only while it is open: its cells are more work than the picture. */
+  #tabulate(): void {
+    if (this.#view === undefined || !this.#behind.open) return;
+    const { label, x, y, series, cursor } = this.#view;
+    // An axis may have room for what is not known yet.
+    const known = Math.max(0, ...series.filter(({ dashed }) => dashed !== true).map(({ values }) => values.length));
     const lines = x.values.slice(0, known).map((value, index) => {
       const figures = series.map(({ values }) => exact(values[index] ?? Number.NaN, y.decimals));
       return line(x.nameOf?.(index) ?? exact(value, 3), figures, index === cursor ? "own" : undefined);
     });
     this.#table.replaceChildren(
-      h("caption", {}, view.label),
+      h("caption", {}, label),
       heads(x.name, ...series.map(({ name }) => name)),
       h("tbody", {}, ...lines),
     );

@@ -189,21 +189,6 @@ describe("words that move", () => {
     expect(await widest()).toBeGreaterThan(0.01);
   });
 
-  test("a frame takes less than 20 ms", async () => {
-    const page = await open("order.html");
-    await kernelAnswered(page);
-    const frames = await page.locator('heed-order input[type="range"]').evaluate((range) => {
-      if (!(range instanceof HTMLInputElement)) return [];
-      return Array.from({ length: 40 }, (_, index) => {
-        range.value = String(index * 0.01);
-        const begin = performance.now();
-        range.dispatchEvent(new Event("input", { bubbles: true }));
-        return performance.now() - begin;
-      });
-    });
-    expect(frames.sort((a, b) => a - b)[20]).toBeLessThan(20);
-  });
-
   test("a sentence that runs from the right is moved by what one sees", async () => {
     const page = await open("order.html");
     await page.locator("#sentence").fill("שלום עולם קצר");

@@ -79,6 +79,12 @@ export async function openDrawers(page: Page): Promise<void> {
   });
 }
 
+/** A chart makes its table while that is open. */
+export async function openTable(chart: Locator): Promise<void> {
+  if ((await chart.locator("details").getAttribute("open")) === null) await chart.locator("summary").click();
+  await chart.locator("tbody").waitFor();
+}
+
 /** The menu of a picture, with what is the whole room's; of the first one where the picture has none of its own. */
 export async function openMenu(page: Page, picture?: string): Promise<void> {
   const own = page.locator(`[data-picture="${picture}"] .menu`);

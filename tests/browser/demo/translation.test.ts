@@ -10,7 +10,17 @@ import { FAILS, RECORDED } from "../../../demo/rooms/10-translation/reading.js";
 import { following, restore, train } from "../../../examples/train/dates.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";
-import { cell, hashOf, kernelAnswered, longestParagraph, readMatrix, readTold, reload, stopsBefore } from "./page.js";
+import {
+  cell,
+  hashOf,
+  kernelAnswered,
+  longestParagraph,
+  openTable,
+  readMatrix,
+  readTold,
+  reload,
+  stopsBefore,
+} from "./page.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 import { weightOf } from "./weight.js";
 
@@ -156,8 +166,12 @@ test("both grids are softmaxes, and both networks are measured on new dates, wit
 });
 
 const status = (page: Page, picture: string) => page.locator(`[data-picture="${picture}"] p[role=status]`);
-const losses = (page: Page): Promise<string[]> =>
-  page.locator('[data-picture="training"] heed-chart').first().locator("tbody tr").allTextContents();
+const lossChart = (page: Page) => page.locator('[data-picture="training"] heed-chart').first();
+
+async function losses(page: Page): Promise<string[]> {
+  await openTable(lossChart(page));
+  return await lossChart(page).locator("tbody tr").allTextContents();
+}
 
 test(
   "trained until it is stopped without isolation, and from that address to the end with it: the same numbers, 95 % are right with attention and hardly one without, and the page never computes for 50 ms",
@@ -222,7 +236,8 @@ test("without a teacher, both networks begin with the losses of a training under
     .waitFor({ timeout: 100_000 });
   await page.getByRole("button", { name: "Stop" }).click();
   await status(page, "training").filter({ hasText: "Stopped." }).waitFor();
-  const rows = page.locator('[data-picture="training"] heed-chart').first().locator("tbody tr");
+  await openTable(lossChart(page));
+  const rows = lossChart(page).locator("tbody tr");
   const heed = await createHeed({ backend: "wasm" });
   for (const [column, attention] of (["dot", "none"] as const).entries()) {
     const stop = new AbortController();

@@ -240,24 +240,3 @@ test("without parameters the weights are softmax(XXᵀ), and the page counts its
     `${largest.length} of ${x.length} words give themselves the largest weight`,
   );
 });
-
-test.each([
-  ["the sentence at the beginning", ""],
-  ["24 words of 16 numbers", `#d=16&t=${"cat+saw+it+run+".repeat(6)}`],
-])("a frame of %s is quick", async (_, hash) => {
-  const page = await open(`matrix-walk.html${hash}`);
-  await kernelAnswered(page);
-  const median = await page.evaluate((last) => {
-    const input = document.querySelector<HTMLInputElement>(".board input");
-    if (input === null) throw new Error("no board");
-    const times: number[] = [];
-    for (let at = 0; at < last; at += 0.09) {
-      input.value = String(at);
-      const begin = performance.now();
-      input.dispatchEvent(new Event("input"));
-      times.push(performance.now() - begin);
-    }
-    return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
-  }, LAST);
-  expect(median).toBeLessThan(20);
-});
