@@ -1,7 +1,7 @@
 // rope on every kind of engine against heed/reference, its scalings against their formulae, and every call that it must refuse.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type RopeOptions, rope, type TensorLike } from "../../web/src/index.js";
+import { createHeed, type Heed, type RopeOptions, rope, type Tensor, type TensorLike } from "../../web/src/index.js";
 import { rope as reference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
@@ -44,6 +44,20 @@ describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
     expect(
       firstWrongTurn(f16, reference({ data: Float32Array.of(1, 2, 0, -1), shape: [1, 4] }, { positions: 2 })),
     ).toBe(-1);
+  });
+
+  test("holds what its first call is given: tensors may be disposed of, and arrays written to", async () => {
+    using engine = await openKind(kind);
+    const [x, cos, sin] = [tensor(2, 2, 3, 8), tensor(3, 4), tensor(3, 4)];
+    const wanted = reference(x, { cos, sin });
+    const [given, table] = [x, cos].map(({ data, shape }) => engine.tensor(data, shape)) as [Tensor, Tensor];
+    const sines = { data: sin.data.slice(), shape: sin.shape };
+    const first = engine.rope(given, { cos: table, sin: sines });
+    for (const one of [given, table, given]) one.dispose();
+    sines.data.fill(7);
+    expect(await errorOf(() => engine.rope(given))).toMatchObject({ code: "disposed" });
+    expect(firstWrongTurn(await first, wanted, 32)).toBe(-1);
+    expect(engine.memory().tensors).toBe(0);
   });
 
   test("takes f16 tables, and positions as a tensor", async () => {

@@ -1,8 +1,8 @@
 // Loads the checks of the operations beside attention at the first call of one.
 
-import { type Arguments, detach } from "./api/detach.js";
 import { HeedError } from "./api/errors.js";
 import { guardAsync } from "./api/guard.js";
+import { type Arguments, hold } from "./api/hold.js";
 import type { Backend } from "./backends/backend.js";
 
 type ExtraModule = typeof import("./extra.js");
@@ -29,8 +29,12 @@ export class LazyOperations {
   ): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.assertUsable(name);
     if (this.#module !== null) return call(backend, this.#module, name, given);
-    const [args, module] = await Promise.all([detach(name, backend, given), this.load(name)]);
-    return call(backend, module, name, args);
+    const held = hold(name, backend, given);
+    try {
+      return call(backend, await this.load(name), name, held);
+    } finally {
+      held.release();
+    }
   }
 
   async load(where: string): Promise<ExtraModule> {

@@ -1,7 +1,6 @@
 // `attention` and the other functions without an engine: they share one, which the first call makes.
 
 import { check } from "./api/attention.js";
-import { detach } from "./api/detach.js";
 import type {
   LinearOptions,
   LinearResult,
@@ -9,8 +8,9 @@ import type {
   RelativeValuesOptions,
   RopeOptions,
 } from "./api/extra/options.js";
-import { guardAsync } from "./api/guard.js";
+import { guard } from "./api/guard.js";
 import type { Heed } from "./api/heed.js";
+import { hold } from "./api/hold.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { createHeed } from "./engine.js";
@@ -68,8 +68,8 @@ async function byName<R>(
   options: unknown,
 ): Promise<R> {
   if (engine !== undefined) return Reflect.apply(engine[operation], engine, [...tensors, options]);
-  const copies = await guardAsync("option", `${operation}: reading its arguments`, () => {
-    return detach(operation, null, { tensors, options });
+  const copies = guard("option", `${operation}: reading its arguments`, () => {
+    return hold(operation, null, { tensors, options });
   });
   const [query, key, value] = copies.tensors;
   if (operation === "attention") check(operation, null, { query, key, value }, copies.options);

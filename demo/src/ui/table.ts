@@ -19,9 +19,10 @@ export function tableFrame(label: string, table: HTMLElement): HTMLElement {
   return h("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": label }, table);
 }
 
-/** The numbers behind a picture. */
+/** The numbers behind a picture, which the keyboard scrolls as well. */
 export function behind(table: HTMLElement, label = "As a table"): HTMLDetailsElement {
-  return h("details", { class: "as-table" }, h("summary", {}, label), h("div", {}, table));
+  const frame = h("div", { tabindex: 0, role: "group", "aria-label": label }, table);
+  return h("details", { class: "as-table" }, h("summary", {}, label), frame);
 }
 
 /** A figure in a list of them: its name above, a note beside it. */

@@ -24,16 +24,21 @@ export class Tensor {
   readonly buffer: AnyGpuBuffer | undefined;
   readonly #backend: Computer;
   readonly #resident: Resident;
+  /** Tensors of these values that were not disposed of. */
+  readonly #owners: { count: number };
+  #isDisposed = false;
 
   /** @internal Users call `heed.tensor`. */
-  constructor(backend: Computer, resident: Resident, shape: readonly number[]) {
+  constructor(backend: Computer, resident: Resident, shape: readonly number[], owners = { count: 0 }) {
     this.shape = Object.freeze([...shape]);
     this.dtype = resident.dtype;
     this.buffer = resident.buffer;
     this.location = resident.buffer === undefined ? "wasm" : "webgpu";
     this.#backend = backend;
     this.#resident = resident;
-    finalise(this, () => backend.free(resident));
+    this.#owners = owners;
+    owners.count += 1;
+    finalise(this, () => leave(backend, resident, owners));
     // Kernels trust this shape. With another one they would leave the resident.
     Object.freeze(this);
   }
@@ -42,8 +47,14 @@ export class Tensor {
   static residentOf(tensor: Tensor, backend: Computer | null, where: string): Resident {
     if (tensor.#backend.root !== backend?.root)
       throw new HeedError("disposed", `${where} is a tensor of another engine`);
-    if (!tensor.#resident.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
+    if (tensor.#isDisposed || !tensor.#resident.live)
+      throw new HeedError("disposed", `${where} is a tensor that was disposed`);
     return tensor.#resident;
+  }
+
+  /** @internal Another tensor of the same values, which stay until both are disposed of. */
+  static share(tensor: Tensor, backend: Computer | null, where: string): Tensor {
+    return new Tensor(tensor.#backend, Tensor.residentOf(tensor, backend, where), tensor.shape, tensor.#owners);
   }
 
   /** @internal */
@@ -60,10 +71,16 @@ export class Tensor {
   /** Frees its memory as soon as the calls that use it are done. May be called twice. */
   dispose(): void {
     unfinalise(this);
-    this.#backend.free(this.#resident);
+    if (!this.#isDisposed) leave(this.#backend, this.#resident, this.#owners);
+    this.#isDisposed = true;
   }
 
   [DISPOSE](): void {
     this.dispose();
   }
+}
+
+function leave(backend: Computer, resident: Resident, owners: { count: number }): void {
+  owners.count -= 1;
+  if (owners.count === 0) backend.free(resident);
 }

@@ -1,7 +1,7 @@
 // Gradients of relative positions, by code that is loaded at the first call.
 
-import { detach } from "../api/detach.js";
 import { guardAsync } from "../api/guard.js";
+import { hold } from "../api/hold.js";
 import type { TensorLike } from "../api/options.js";
 import { isRecord } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
@@ -43,9 +43,8 @@ function run<N extends keyof Relative>(
 ): Promise<Awaited<ReturnType<Relative[N]>>> {
   return guardAsync("option", `${name}: reading its arguments`, async () => {
     const { engine, ...rest } = isRecord(all) ? all : {};
-    const copies = detach(name, null, { tensors: given, options: rest });
+    const { tensors, options } = hold(name, null, { tensors: given, options: rest });
     const module = await import("./relative-positions.js");
-    const { tensors, options } = await copies;
     // TypeScript does not see that these are the arguments of the function of that name.
     return Reflect.apply(module[name], null, [
       ...tensors,

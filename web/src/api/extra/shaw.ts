@@ -4,9 +4,9 @@
 import type { Backend } from "../../backends/backend.js";
 import { attend } from "../attention.js";
 import { showShape } from "../describe.js";
-import { detach } from "../detach.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
+import { type Arguments, hold } from "../hold.js";
 import { readLayout, viewOf } from "../layout.js";
 import { product, readF32, readTensor } from "../operands.js";
 import { LEAST_OFFSET, readSize } from "../positions/read.js";
@@ -26,7 +26,7 @@ export async function relativeKeys(
   const {
     tensors: [q, tableGiven],
     options,
-  } = await detach(where, backend, { tensors, options: givenOptions });
+  } = await asArrays(where, backend, { tensors, options: givenOptions });
   const names = ["length", "offset", "scale", "layout", "heads", "keep", "signal"];
   const { scale, signal, query, table, layout, heads, queries, length, offset, keep } = guard(
     "option",
@@ -89,7 +89,7 @@ export async function relativeValues(
   const {
     tensors: [weightsGiven, tableGiven],
     options,
-  } = await detach(where, backend, { tensors, options: givenOptions });
+  } = await asArrays(where, backend, { tensors, options: givenOptions });
   const { weights, table, offset, keep, signal } = guard("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, ["offset", "keep", "signal"]);
     const weights = readF32(where, "weights", weightsGiven, null);
@@ -125,6 +125,18 @@ export async function relativeValues(
     if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
     return resultOf(backend, output.data, [...weights.shape.slice(0, -1), dim], keep);
   });
+}
+
+/** The arguments without tensors: tables are looked up on the calling thread. */
+async function asArrays(where: string, backend: Backend, given: Arguments): Promise<Arguments> {
+  const { tensors, options, release } = hold(where, backend, given);
+  const read = async (value: unknown): Promise<unknown> =>
+    value instanceof Tensor ? { data: await value.read(), shape: value.shape } : value;
+  try {
+    return { tensors: await Promise.all(tensors.map(read)), options };
+  } finally {
+    release();
+  }
 }
 
 function repeated(data: Float32Array, times: number): Float32Array {
