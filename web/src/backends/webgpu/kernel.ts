@@ -87,7 +87,6 @@ export interface SoftwareKernel extends AttentionKernel {
 export interface CombineKernel extends RowOutputs {
   readonly kind: "combine";
   readonly normalizer: ScoreFeatures["normalizer"];
-  readonly dropout: boolean;
 }
 
 export interface PairsKernel extends ScoreFeatures {

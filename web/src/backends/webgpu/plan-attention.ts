@@ -295,9 +295,8 @@ function attentionSteps(call: Call, params: Params): readonly Step[] {
   const operands = scoreOperands(problem, query, key, "value");
   const first = step({ ...variant, ...attention }, [...operands, "tables", ...written], dispatch.groups);
   if (!split) return [first];
-  const { normalizer, dropout } = features;
   const groups = Math.ceil((params.rows * Math.ceil(params.value_dim / 4)) / WORKGROUP);
-  const combine: CombineKernel = { kind: "combine", ...outputs, normalizer, dropout };
+  const combine: CombineKernel = { kind: "combine", ...outputs, normalizer: features.normalizer };
   return [first, step(combine, ["tables", "partials", "results", ...stats], groups)];
 }
 
