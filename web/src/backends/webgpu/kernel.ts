@@ -1,5 +1,7 @@
 // Kernel variants as plain records: shaders are composed from them, and pipelines are cached by them.
 
+import type { Constants } from "./shaders/compose.js";
+
 /**
  * How a shader reads an operand. `vec4`: rows start at multiples of four elements and are multiples of four long. "native-f16" is the
  * shader type, where the adapter has it; elsewhere "f16" is unpacked from u32.
@@ -19,8 +21,8 @@ export interface ScoreFeatures {
   readonly pair: PairKind;
   /** Vectors of four elements in a row of Q or K. */
   readonly vectors: number;
-  readonly softcap: boolean;
-  readonly alibi: boolean;
+  /** Overrides of which only scores.wgsl knows, by their names. */
+  readonly steps: Constants;
   readonly ranges: boolean;
   readonly mask: boolean;
   readonly bias: boolean;

@@ -32,10 +32,9 @@ export function scoreBindings(features: ScoreFeatures, others: readonly Bound[] 
 }
 
 export function scoreParts(features: ScoreFeatures): Parts {
-  const { pair, vectors, softcap, alibi, ranges, mask, bias, scoreMod, maskMod, dropout, normalizer } = features;
+  const { pair, vectors, steps, ranges, mask, bias, scoreMod, maskMod, dropout, normalizer } = features;
   const query = loader("q", features.query);
   const key = loader("k", features.key);
-  const hasMods = scoreMod !== null || maskMod !== null;
   return {
     files: [
       numbers,
@@ -44,21 +43,20 @@ export function scoreParts(features: ScoreFeatures): Parts {
       PAIRS[pair],
       ...query.files,
       ...key.files,
-      ...(softcap || hasMods ? [tanh] : []),
+      tanh,
+      floorDiv,
       ...(pair === "additive" ? [tanh.replaceAll("f32", "vec4f")] : []),
-      ...(hasMods ? [floorDiv] : []),
       ...modFunction("score_mod", scoreMod),
       ...modFunction("mask_mod", maskMod),
     ],
     constants: {
       ...query.constants,
       ...key.constants,
+      ...steps,
       // All vectors of a gated row but the gate's own.
       TERMS: pair === "gated" ? vectors - 1 : vectors,
       GATED: pair === "gated",
       RBF: pair === "rbf",
-      SOFTCAP: softcap,
-      ALIBI: alibi,
       RANGES: ranges,
       MASK: mask,
       BIAS: bias,
