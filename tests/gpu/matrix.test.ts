@@ -1,8 +1,9 @@
-// Every cell of the option matrix: an option that it supports runs on the GPU and gives right results by each kernel, and one for which it
-// gives a reason runs on wasm.
+// Scores, normalizers and other options: what has no reason not to runs on the GPU and gives right results by each kernel, and the rest runs
+// on wasm.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Cell, SUPPORT } from "../../web/src/backends/webgpu/support.js";
+import { NORMALIZERS, SCORE_PARAMETERS, SCORE_STAGES } from "../../web/src/api/options.js";
+import { UNSUPPORTED } from "../../web/src/backends/webgpu/support.js";
 import { kernelClass } from "../../web/src/backends/webgpu/tuning.js";
 import { mul } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
@@ -24,32 +25,30 @@ const tensor = (...shape: number[]): TensorLike => ({
 });
 const [query, key, value] = [tensor(HEADS, QUERIES, DIM), tensor(HEADS, KEYS, DIM), tensor(HEADS, KEYS, DIM)] as const;
 
-/** Options that every cell is combined with. */
+/** Options that every row is combined with. */
 const COMMON = { causal: true, softcap: 4, alibiSlopes: [SLOPE, SLOPE / 2], dropout: { p: 0.2, seed: 9 } } as const;
 const w = tensor(DIM, DIM);
 const PARAMETERS = { general: { w }, gated: { w: tensor(2 * DIM) }, rbf: { bandwidth: 1.5 } } as const;
 
-type Row = readonly [name: string, cell: Cell, options: AttentionOptions & ReferenceOptions];
+type Row = readonly [name: string, reason: string | undefined, options: AttentionOptions & ReferenceOptions];
 
 function scoreOf(type: string): { readonly score: never } {
   const parameters = Object.entries(PARAMETERS).find(([name]) => name === type)?.[1] ?? {};
-  // The table names the type.
+  // The list names the type.
   return { score: { type, ...parameters } as never };
 }
 
 const rows: readonly Row[] = [
-  ...Object.entries(SUPPORT.score).map(([type, cell]): Row => [`score ${type}`, cell, scoreOf(type)]),
-  ...Object.entries(SUPPORT.normalize).map(
-    ([name, cell]): Row => [`normalize ${name}`, cell, { normalize: name as "softmax" }],
-  ),
-  ["topK", SUPPORT.option.topK, { topK: 3 }],
-  ["probMod", SUPPORT.option.probMod, { probMod: ({ prob }) => mul(0.5, prob) }],
+  ...Object.keys(SCORE_PARAMETERS).map((type): Row => [`score ${type}`, undefined, scoreOf(type)]),
+  ...NORMALIZERS.map((normalize): Row => [`normalize ${normalize}`, UNSUPPORTED.normalize[normalize], { normalize }]),
+  ["topK", UNSUPPORTED.option.topK, { topK: 3 }],
+  ["probMod", UNSUPPORTED.option.probMod, { probMod: ({ prob }) => mul(0.5, prob) }],
   [
     "blocks",
-    SUPPORT.option.blocks,
+    UNSUPPORTED.option.blocks,
     { blocks: { size: [4, 4], keep: { data: new Uint8Array(6).fill(1), shape: [2, 3] } } },
   ],
-  ["retry", SUPPORT.option.retry, { retry: false }],
+  ["retry", undefined, { retry: false }],
 ];
 
 let heed: Heed;
@@ -80,11 +79,11 @@ function boundsOf(
   return { weight, output: KEYS * most * (weight + 8 * UNIT_ROUNDOFF * largest) };
 }
 
-test.each(rows)("%s", async (_name, cell, own) => {
+test.each(rows)("%s", async (_name, reason, own) => {
   const options = { ...COMMON, ...own };
   const { backend, reasons } = heed.explain(query, key, value, options);
-  expect(backend).toBe(cell === true ? "webgpu" : "wasm");
-  if (cell !== true) expect(reasons.join()).toContain(cell);
+  expect(backend).toBe(reason === undefined ? "webgpu" : "wasm");
+  if (reason !== undefined) expect(reasons.join()).toContain(reason);
   const exact = reference(query, key, value, options);
   const { weight, output } = boundsOf(own);
   const got = await heed.attention(query, key, value, { ...options, keep: false, return: { weights: true } });
@@ -105,10 +104,10 @@ describe.each([
   afterAll(() => end());
   // The other scores are products of rows that a kernel prepared, as above.
   const computed = rows.filter(
-    ([name, cell]) => cell === true && /^normalize|scaled-dot|additive|gated|rbf|distance/.test(name),
+    ([name, reason]) => reason === undefined && /^normalize|scaled-dot|additive|gated|rbf|distance/.test(name),
   );
 
-  test.each(computed)("%s", async (name, _cell, own) => {
+  test.each(computed)("%s", async (name, _reason, own) => {
     const options = { ...COMMON, ...own };
     // The decode kernel takes only products.
     const isOther = queries === QUERIES && /additive|gated|rbf|distance/.test(name);
@@ -119,7 +118,7 @@ describe.each([
   });
 });
 
-test.each(Object.keys(SUPPORT.scores) as ("raw" | "capped" | "masked")[])("scores %s", async (stage) => {
+test.each(SCORE_STAGES)("scores %s", async (stage) => {
   const options = { ...COMMON, return: { scores: stage } } as const;
   expect(heed.explain(query, key, value, options).backend).toBe("webgpu");
   const { scores } = await heed.attention(query, key, value, options);
@@ -140,9 +139,9 @@ test("weights: their mean, and those of some rows", async () => {
   expectNear(some.weights, { data: Float64Array.from(wanted), shape: [HEADS, 3, KEYS] }, weight);
 });
 
-test("an empty input runs on wasm, as its cell says", async () => {
+test("an empty input runs on wasm, and says why", async () => {
   const none = { data: new Float32Array(0), shape: [HEADS, 0, DIM] };
-  expect(heed.explain(query, none, none).reasons.join()).toContain(SUPPORT.size.none);
+  expect(heed.explain(query, none, none).reasons.join()).toContain(UNSUPPORTED.size.none);
   expect((await heed.attention(query, none, none)).output.data).toEqual(new Float32Array(HEADS * QUERIES * DIM));
 });
 

@@ -9,7 +9,7 @@ import { isSoonerThanAnyOnGpu } from "../../web/src/backends/webgpu/costs.js";
 import { classOf } from "../../web/src/backends/webgpu/dispatch.js";
 import { Ending } from "../../web/src/backends/webgpu/ending.js";
 import { scoped } from "../../web/src/backends/webgpu/error-scopes.js";
-import type { GpuDevice, GpuLimits } from "../../web/src/backends/webgpu/gpu.js";
+import type { GpuDevice } from "../../web/src/backends/webgpu/gpu.js";
 import type { DecodeKernel, TilesKernel, UntiledKernel } from "../../web/src/backends/webgpu/kernel.js";
 import { PARAMS_STRUCT, packParams } from "../../web/src/backends/webgpu/params.js";
 import { shaderOf } from "../../web/src/backends/webgpu/pipelines.js";
@@ -21,18 +21,8 @@ import { untuned } from "../../web/src/backends/webgpu/tuning.js";
 import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { cases } from "../support/cases.js";
+import { LIMITS, MACHINE } from "../support/gpu-machine.js";
 
-/** WebGPU's defaults, which every adapter has. */
-const LIMITS: GpuLimits = {
-  maxBufferSize: 256 * 2 ** 20,
-  maxStorageBufferBindingSize: 128 * 2 ** 20,
-  maxStorageBuffersPerShaderStage: 8,
-  maxComputeWorkgroupStorageSize: 16_384,
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupSizeX: 256,
-  maxComputeWorkgroupsPerDimension: 65_535,
-};
-const MACHINE: Machine = { limits: LIMITS, isSoftware: false, f16: false, subgroups: false };
 const SOFTWARE: Machine = { ...MACHINE, isSoftware: true };
 
 interface Sizes {

@@ -1,57 +1,106 @@
-// The option matrix: every operation and option has its cell, every cell that is not the GPU's its reason, and docs/webgpu.md has the
-// table that is made of them.
+// What runs on a GPU: whatever has a reason is an operation, an option or a value of one, whatever has none changes the plan of a call,
+// and docs/webgpu.md has the table of both.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { check } from "../../web/src/api/attention.js";
 import { ROPE_OPTIONS } from "../../web/src/api/extra/options.js";
-import { ATTENTION_OPTIONS } from "../../web/src/api/options.js";
-import { type Cell, SUPPORT } from "../../web/src/backends/webgpu/support.js";
-import { createHeed } from "../../web/src/index.js";
+import { ATTENTION_OPTIONS, NORMALIZERS, SCORE_PARAMETERS, SCORE_STAGES } from "../../web/src/api/options.js";
+import type { AttentionProblem } from "../../web/src/backends/backend.js";
+import { planAttention } from "../../web/src/backends/webgpu/plan-attention.js";
+import { UNSUPPORTED, unsupported } from "../../web/src/backends/webgpu/support.js";
+import { equal, mul } from "../../web/src/expr/index.js";
+import { type AttentionOptions, createHeed } from "../../web/src/index.js";
+import { MACHINE } from "../support/gpu-machine.js";
 
-/** What a row of the table is about. */
-const ABOUT: Readonly<Record<keyof typeof SUPPORT, string>> = {
-  operation: "operations",
-  option: "options of `attention`",
-  score: "`score`",
-  normalize: "`normalize`",
-  weights: "`return.weights`",
-  scores: "`return.scores`",
-  rope: "options of `rope`",
-  size: "numbers of the inputs",
-  dtype: "tensors",
-};
+type Option = (typeof ATTENTION_OPTIONS)[number];
 
-function table(): string {
-  const rows = Object.entries(SUPPORT).map(([group, cells]) => {
-    const all = Object.entries(cells as Readonly<Record<string, Cell>>);
-    const there = all.filter(([, cell]) => cell === true).map(([name]) => `\`${name}\``);
-    const left = all.filter(([, cell]) => cell !== true).map(([name, why]) => `\`${name}\`: ${why}`);
-    return `| ${ABOUT[group as keyof typeof SUPPORT]} | ${there.join(", ")} | ${left.join("; ")} |`;
-  });
-  return ["| | on the GPU | on WebAssembly, and why |", "| --- | --- | --- |", ...rows].join("\n");
-}
-
-test("every option has its cell", () => {
-  expect(Object.keys(SUPPORT.option).sort()).toEqual([...ATTENTION_OPTIONS].sort());
-  expect(Object.keys(SUPPORT.rope).sort()).toEqual([...ROPE_OPTIONS].sort());
-});
-
-test("every operation of an engine has its cell", async () => {
+/** The rows of the table: what each is about, its names, and the reasons of some. */
+async function rows(): Promise<
+  readonly (readonly [string, readonly string[], Readonly<Partial<Record<string, string>>>])[]
+> {
   using heed = await createHeed({ backend: "wasm" });
   const computes = Object.getOwnPropertyNames(Object.getPrototypeOf(heed)).filter((name) => !OTHERS.includes(name));
-  expect(Object.keys(SUPPORT.operation).sort()).toEqual([...computes, "heed/layers"].sort());
-});
+  return [
+    ["operations", [...computes, "heed/layers"], UNSUPPORTED.operation],
+    ["options of `attention`", ATTENTION_OPTIONS, UNSUPPORTED.option],
+    ["`score`", Object.keys(SCORE_PARAMETERS), {}],
+    ["`normalize`", NORMALIZERS, UNSUPPORTED.normalize],
+    ["`return.weights`", ["rows", "mean"], {}],
+    ["`return.scores`", SCORE_STAGES, {}],
+    ["options of `rope`", ROPE_OPTIONS, {}],
+    ["numbers of the inputs", ["some", "none"], UNSUPPORTED.size],
+    ["tensors", ["f32", "f16"], {}],
+  ];
+}
 
 /** What an engine does besides. */
 const OTHERS = ["constructor", "capabilities", "explain", "tensor", "zeros", "memory", "dispose"];
 
-test("what runs on wasm has a reason", () => {
-  for (const cells of Object.values(SUPPORT)) {
-    for (const cell of Object.values(cells) as readonly Cell[]) if (cell !== true) expect(cell).toMatch(/\w+ \w+ \w+/);
+const [HEADS, LENGTH, DIM] = [2, 8, 4];
+const zeros = (...shape: number[]) => ({ data: new Float32Array(shape.reduce((size, axis) => size * axis, 1)), shape });
+const input = zeros(1, HEADS, LENGTH, DIM);
+const tensors = { query: input, key: input, value: input };
+
+/** A value of each option that changes what is computed. The others are null: kernels have nothing to do with them. */
+const VALUES: { readonly [Name in Option]: AttentionOptions[Name] | null } = {
+  scale: 2,
+  temperature: 2,
+  score: "distance",
+  bias: zeros(LENGTH),
+  mask: { data: new Uint8Array(LENGTH), shape: [LENGTH] },
+  softcap: 4,
+  causal: true,
+  qOffset: 1,
+  window: [1, 0],
+  scoreMod: ({ score }) => mul(score, 2),
+  maskMod: ({ q, k }) => equal(q, k),
+  probMod: ({ prob }) => mul(prob, 2),
+  blocks: { size: [LENGTH, 4], keep: { data: Uint8Array.of(1, 0), shape: [1, 2] } },
+  qLengths: [3],
+  kvLengths: [3],
+  cuSeqlensQ: [0, 2, LENGTH],
+  cuSeqlensK: [0, 3, LENGTH],
+  alibiSlopes: [0.5, 0.25],
+  sinks: [1, 2],
+  dropout: { p: 0.5, seed: 1 },
+  normalize: "sigmoid",
+  topK: 2,
+  cache: null,
+  return: { lse: true },
+  layout: "bnhd",
+  heads: null,
+  kvHeads: null,
+  keep: null,
+  retry: null,
+  out: null,
+  signal: null,
+};
+
+test("what has a reason exists, and the reason is one", async () => {
+  for (const [, names, reasons] of await rows()) {
+    expect(names).toEqual(expect.arrayContaining(Object.keys(reasons)));
+    for (const why of Object.values(reasons)) expect(why).toMatch(/\w+ \w+ \w+/);
   }
 });
 
-test("the guide has the table", () => {
+test.each(ATTENTION_OPTIONS.filter((name) => VALUES[name] !== null))("%s is computed, or says why not", (name) => {
+  // Other sequences of keys need sequences of queries.
+  const without = name === "cuSeqlensK" ? { cuSeqlensQ: VALUES.cuSeqlensQ } : {};
+  const problemOf = (options: object): AttentionProblem => check("test", null, tensors, options).checked.problem;
+  const problem = problemOf({ ...without, [name]: VALUES[name] });
+  const reason = Object.entries(UNSUPPORTED.option).find(([option]) => option === name)?.[1];
+  expect(unsupported(problem)).toEqual(reason === undefined ? [] : [`${name} runs on wasm: ${reason}`]);
+  if (reason === undefined)
+    expect(planAttention(problem, MACHINE)).not.toEqual(planAttention(problemOf(without), MACHINE));
+});
+
+test("the guide has the table", async () => {
+  const lines = (await rows()).map(([about, names, reasons]) => {
+    const there = names.filter((name) => reasons[name] === undefined).map((name) => `\`${name}\``);
+    const left = Object.entries(reasons).map(([name, why]) => `\`${name}\`: ${why}`);
+    return `| ${about} | ${there.join(", ")} | ${left.join("; ")} |\n`;
+  });
   const guide = readFileSync(new URL("../../docs/webgpu.md", import.meta.url), "utf8");
-  expect(guide).toContain(`${table()}\n`);
+  expect(guide).toContain(`| | on the GPU | on WebAssembly, and why |\n| --- | --- | --- |\n${lines.join("")}`);
 });

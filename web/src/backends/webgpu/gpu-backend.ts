@@ -28,7 +28,7 @@ import { RecoveringDevice, type Reopen } from "./recovery.js";
 import { isGpuResident, Residency } from "./residency.js";
 import { bytesOf } from "./residents.js";
 import { RopeAngleCache } from "./rope-angles.js";
-import { SUPPORT, unsupported } from "./support.js";
+import { UNSUPPORTED, unsupported } from "./support.js";
 
 /** The most sentences about calls on wasm that `capabilities` keeps. */
 const MOST_REASONS = 20;
@@ -113,7 +113,7 @@ export class GpuBackend implements Backend {
     if (open === null || (this.#mode === "auto" && !isHere)) return null;
     const plan = planRope(problem, this.#angles.of(problem), open.machine);
     if (plan.tooLarge !== null || problem.input.elements === 0) {
-      const why = plan.tooLarge === null ? SUPPORT.size.none : `too large for the GPU: ${plan.tooLarge}`;
+      const why = plan.tooLarge === null ? UNSUPPORTED.size.none : `too large for the GPU: ${plan.tooLarge}`;
       this.#noteFallback([`rope runs on wasm: ${why}`]);
       return null;
     }
@@ -231,8 +231,8 @@ export class GpuBackend implements Backend {
 
   /** Notes in `capabilities` that wasm computes an operation. */
   #leave(operation: string): void {
-    const cell = Object.entries(SUPPORT.operation).find(([name]) => name === operation)?.[1];
-    if (typeof cell === "string") this.#noteFallback([`${operation} runs on wasm: ${cell}`]);
+    const why = Object.entries(UNSUPPORTED.operation).find(([name]) => name === operation)?.[1];
+    if (why !== undefined) this.#noteFallback([`${operation} runs on wasm: ${why}`]);
   }
 
   /** The device that tensors of so many bytes live on; null if wasm has them, as it has what the GPU could not bind. */
