@@ -86,7 +86,7 @@ for (const isSoftware of isShort ? [false] : [true, false]) {
     false,
     isSoftware ? ({ ...info, isFallbackAdapter: true } as GpuAdapterInfo) : undefined,
   );
-  const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+  const backend = new GpuBackend({ wasm, costs: null, open, reopen: null });
   const check = async (one: Case, inputs: Readonly<Record<string, unknown>>): Promise<void> => {
     const got = await attend(backend, inputs as never, { ...one.options, ...EVERYTHING });
     const error = firstError(one, got as EverythingResult, WGSL);

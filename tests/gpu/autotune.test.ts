@@ -43,7 +43,7 @@ describe("any tuning gives right results", () => {
       remember({ adapter: open.adapter, kernel, tuning, ms: 1, untunedMs: 1 });
       expect(open.machine.tunings?.get(kernel)).toEqual(tuning);
       const wasm = await openBackend({ variant: "simd", worker: null });
-      const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+      const backend = new GpuBackend({ wasm, costs: null, open, reopen: null });
       const { query, key, value } = one;
       const got = await attend(backend, { query, key, value }, { ...one.options, ...EVERYTHING });
       expect(firstError(one, got as EverythingResult, WGSL)).toBeNull();

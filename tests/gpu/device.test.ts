@@ -305,7 +305,7 @@ describe("the loss of a device", () => {
     const wasm = await openBackend({ variant: "simd", worker: null });
     const open = new OpenDevice(first, true, undefined);
     const reopen = async (): Promise<typeof open> => new OpenDevice((await testDevice()).device, true, undefined);
-    const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen });
+    const backend = new GpuBackend({ wasm, costs: null, open, reopen });
     const computing = attend(backend, { query, key, value }, { keep: true });
     first.destroy();
     // The call was in flight when the device was lost, and ran on the new one.

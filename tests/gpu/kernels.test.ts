@@ -34,7 +34,7 @@ describe("kernels with tiles in workgroup memory", () => {
     const wasm = await openBackend({ variant: "simd", worker: null });
     // Without its info heed does not know that this is a software adapter.
     const open = new OpenDevice(tested.device, false, undefined);
-    backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+    backend = new GpuBackend({ wasm, costs: null, open, reopen: null });
   });
   afterAll(() => {
     backend.dispose();
@@ -75,7 +75,7 @@ describe("kernels whose threads share what they read", () => {
     const wasm = await openBackend({ variant: "simd", worker: null });
     // Without its info heed does not know that this is a software adapter.
     const open = new OpenDevice(device, false, undefined);
-    const backend = await GpuBackend.open({ wasm, mode: "webgpu", open, reopen: null });
+    const backend = new GpuBackend({ wasm, costs: null, open, reopen: null });
     const [keyLength, dim] = [70, 8];
     const tensor = (length: number): TensorLike => ({ data: random.floats(length * dim), shape: [length, dim] });
     const [query, key, value] = [tensor(queryLength), tensor(keyLength), tensor(keyLength)] as const;

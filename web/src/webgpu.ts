@@ -1,20 +1,26 @@
 // The chunk that is loaded when a GPU is wanted: the WebGPU backend, which passes on to the WebAssembly backend what it does not
 // compute. It is also the entry heed/webgpu, which autotunes kernels.
 
+import { check } from "./api/attention.js";
 import { HeedError } from "./api/errors.js";
 import { guard, guardAsync } from "./api/guard.js";
 import { isRecord } from "./api/read-values.js";
 import type { Backend } from "./backends/backend.js";
 import { type AutotuneOptions, rememberTuned, type Tuned, tune } from "./backends/webgpu/autotune.js";
+import { type MakeZeros, measureCosts } from "./backends/webgpu/costs.js";
 import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
 import type { Gpu, GpuDevice } from "./backends/webgpu/gpu.js";
 import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
 
-/** `device` is the caller's; null: heed makes one. Rejects with HeedError `unsupported` when there is no GPU. */
+/**
+ * `device` is the caller's; null: heed makes one. Mode "auto" measures both backends for some milliseconds first. Rejects with
+ * HeedError `unsupported` when there is no GPU.
+ */
 export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: object | null): Promise<Backend> {
   const reopen = device === null ? () => openDevice(hostGpu()) : null;
   const open = await (device === null ? openDevice(hostGpu()) : adoptDevice(asDevice(device)));
-  return GpuBackend.open({ wasm, mode, open, reopen });
+  const costs = mode === "auto" ? await measureCosts(open, wasm, zeroProblem) : null;
+  return new GpuBackend({ wasm, costs, open, reopen });
 }
 
 /**
@@ -25,10 +31,10 @@ export async function openGpu(wasm: Backend, mode: "auto" | "webgpu", device: ob
 export async function autotune(options: AutotuneOptions & { readonly device?: object } = {}): Promise<Tuned> {
   return guardAsync("option", "autotune: reading its options", async () => {
     const { device, ...sizes } = options;
-    if (device !== undefined) return tune(adoptDevice(asDevice(device)), sizes);
+    if (device !== undefined) return tune(adoptDevice(asDevice(device)), sizes, zeroProblem);
     const open = await openDevice(hostGpu());
     try {
-      return await tune(open, sizes);
+      return await tune(open, sizes, zeroProblem);
     } finally {
       open.dispose();
     }
@@ -41,6 +47,20 @@ export function remember(tuned: Tuned): void {
 }
 
 export type { AutotuneOptions, Tuned } from "./backends/webgpu/autotune.js";
+
+/** Checked like a caller's call, so that what measures knows none of the options. */
+const zeroProblem: MakeZeros = ({ heads, kvHeads, queries, keys, headDim, valueDim }, causal) => {
+  const zeros = (count: number, length: number, dim: number) => ({
+    data: new Float32Array(count * length * dim),
+    shape: [count, length, dim],
+  });
+  const tensors = {
+    query: zeros(heads, queries, headDim),
+    key: zeros(kvHeads, keys, headDim),
+    value: zeros(kvHeads, keys, valueDim),
+  };
+  return check("autotune", null, tensors, { causal }).checked.problem;
+};
 
 function hostGpu(): Gpu | undefined {
   const { navigator } = globalThis as { readonly navigator?: { readonly gpu?: Gpu } };

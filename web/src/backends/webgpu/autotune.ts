@@ -2,13 +2,13 @@
 
 import { HeedError } from "../../api/errors.js";
 import type { AttentionProblem } from "../backend.js";
+import type { MakeZeros, ZeroSizes } from "./costs.js";
 import type { OpenDevice } from "./device.js";
 import { classOf } from "./dispatch.js";
 import { runOnGpu } from "./gpu-call.js";
 import { kernelKey } from "./kernel.js";
 import { planAttention } from "./plan-attention.js";
 import { type Tuning, tuningsOf, untuned } from "./tuning.js";
-import { type ZeroSizes, zeroProblem } from "./zero-problem.js";
 
 /** The shape of the calls to tune for. Heads and lengths only need to keep the GPU busy. */
 export interface AutotuneOptions {
@@ -54,8 +54,8 @@ const WORTH = 0.95;
 const REPEATS = 3;
 
 /** Tries one field after the other and keeps what is faster. The result holds for later calls of the same class on the adapter. */
-export async function tune(open: OpenDevice, options: AutotuneOptions): Promise<Tuned> {
-  const problem = problemOf(options);
+export async function tune(open: OpenDevice, options: AutotuneOptions, zeros: MakeZeros): Promise<Tuned> {
+  const problem = zeros(sizesOf(options), options.causal);
   const { machine, adapter } = open;
   const kernel = classOf(problem);
   const measured = new Map<string, number>();
@@ -91,8 +91,8 @@ export function rememberTuned({ adapter, kernel, tuning }: Tuned): void {
   tuningsOf(adapter).set(kernel, { shared, subgroups, memory, rows, step, groups });
 }
 
-function problemOf(options: AutotuneOptions): AttentionProblem {
-  const { heads = 8, queries = 1024, keys = 1024, headDim = 64, causal = false } = options;
+function sizesOf(options: AutotuneOptions): ZeroSizes {
+  const { heads = 8, queries = 1024, keys = 1024, headDim = 64 } = options;
   const sizes: ZeroSizes = { heads, queries, keys, headDim, kvHeads: heads, valueDim: headDim, ...given(options) };
   for (const [name, size] of Object.entries(sizes)) {
     if (!Number.isInteger(size) || size < 1) {
@@ -102,7 +102,7 @@ function problemOf(options: AutotuneOptions): AttentionProblem {
   if (sizes.heads % sizes.kvHeads !== 0) {
     throw new HeedError("option", `autotune: heads must be a multiple of kvHeads, got ${heads} and ${sizes.kvHeads}`);
   }
-  return { ...zeroProblem(sizes), causal: causal ? "lower-right" : "none" };
+  return sizes;
 }
 
 function given({ kvHeads, valueDim }: AutotuneOptions): Partial<ZeroSizes> {

@@ -6,7 +6,6 @@ import { runOnGpu } from "./gpu-call.js";
 import { residentsOf } from "./operands.js";
 import { planAttention } from "./plan-attention.js";
 import { hasRanges, RANGE_STRIDE, rowRanges } from "./row-ranges.js";
-import { zeroProblem } from "./zero-problem.js";
 
 /** Milliseconds: for a call, for a million flops, and for a million bytes that move. */
 export interface CostModel {
@@ -19,6 +18,18 @@ export interface Costs {
   readonly gpu: CostModel;
   readonly wasm: CostModel;
 }
+
+export interface ZeroSizes {
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly queries: number;
+  readonly keys: number;
+  readonly headDim: number;
+  readonly valueDim: number;
+}
+
+/** Makes a call whose operands are zeros, for measurements. */
+export type MakeZeros = (sizes: ZeroSizes, causal?: boolean) => AttentionProblem;
 
 /** The number of pairs of a query and a key. */
 function allPairs({ query, key }: AttentionProblem): number {
@@ -77,11 +88,11 @@ function timeOf(line: CostModel, operations: number, bytes: number): number {
 /** Costs by adapter, number of threads and variant: engines of the page measure once. */
 const known = new Map<string, Promise<Costs>>();
 
-export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
+export function measureCosts(open: OpenDevice, wasm: Backend, zeros: MakeZeros): Promise<Costs> {
   const { vendor, architecture } = open.info;
   const { threads, variant } = wasm.report();
   const key = `${vendor} ${architecture} ${threads} ${variant}`;
-  const measured = known.get(key) ?? measure(open, wasm);
+  const measured = known.get(key) ?? measure(open, wasm, zeros);
   known.set(key, measured);
   // A failed measurement is repeated by the next engine.
   measured.catch(() => known.delete(key));
@@ -89,7 +100,11 @@ export function measureCosts(open: OpenDevice, wasm: Backend): Promise<Costs> {
 }
 
 const SHAPE = { kvHeads: 1, headDim: 64, valueDim: 64 };
-const TINY = zeroProblem({ ...SHAPE, heads: 1, queries: 16, keys: 16 });
+const TINY = { ...SHAPE, heads: 1, queries: 16, keys: 16 };
+/** Heads that share one K and V take much arithmetic and move few bytes. */
+const BUSY = { ...SHAPE, queries: 64, keys: 512 };
+/** One query a head moves many bytes for little arithmetic. */
+const MOVING = { ...SHAPE, heads: 64, kvHeads: 64, queries: 1, keys: 128 };
 
 /** A run that exceeds the fixed time by this much is long enough to measure a rate. */
 const ENOUGH_MS = 4;
@@ -97,23 +112,26 @@ const MOST_HEADS = 256;
 /** These take a millisecond or two on wasm. In a shorter time the noise of a busy machine would count as arithmetic, multiplied by hundreds. */
 const HEADS_ON_WASM = 16;
 
-async function measure(open: OpenDevice, wasm: Backend): Promise<Costs> {
+async function measure(open: OpenDevice, wasm: Backend, zeros: MakeZeros): Promise<Costs> {
   const onGpu = (problem: AttentionProblem): Promise<unknown> =>
     runOnGpu(open, problem, planAttention(problem, open.machine));
   const onWasm = (problem: AttentionProblem): Promise<unknown> => wasm.attention(problem, null);
-  const perMegabyte = await timePerMegabyte(onGpu);
-  return { gpu: await costModelOf(onGpu, 1, perMegabyte), wasm: await costModelOf(onWasm, HEADS_ON_WASM, 0) };
+  const perMegabyte = await timePerMegabyte(onGpu, zeros);
+  return {
+    gpu: await costModelOf(onGpu, zeros, 1, perMegabyte),
+    wasm: await costModelOf(onWasm, zeros, HEADS_ON_WASM, 0),
+  };
 }
 
 type Run = (problem: AttentionProblem) => Promise<unknown>;
 
 /** Quadruples the number of heads until the time is clearly longer than the fixed time. */
-async function costModelOf(run: Run, heads: number, perMegabyte: number): Promise<CostModel> {
-  const fixed = await quickest(run, TINY);
-  let problem = busy(heads);
+async function costModelOf(run: Run, zeros: MakeZeros, heads: number, perMegabyte: number): Promise<CostModel> {
+  const fixed = await quickest(run, zeros(TINY));
+  let problem = zeros({ ...BUSY, heads });
   let time = await quickest(run, problem);
   for (let more = 4 * heads; time < fixed + ENOUGH_MS && more <= MOST_HEADS; more *= 4) {
-    problem = busy(more);
+    problem = zeros({ ...BUSY, heads: more });
     time = await quickest(run, problem);
   }
   const moving = (transfers(problem) / 1e6) * perMegabyte;
@@ -122,16 +140,10 @@ async function costModelOf(run: Run, heads: number, perMegabyte: number): Promis
   return { fixed, perMegaflop, perMegabyte };
 }
 
-/** One query a head moves many bytes for little arithmetic. */
-async function timePerMegabyte(run: Run): Promise<number> {
-  const fixed = await quickest(run, TINY);
-  const problem = zeroProblem({ ...SHAPE, heads: 64, kvHeads: 64, queries: 1, keys: 128 });
+async function timePerMegabyte(run: Run, zeros: MakeZeros): Promise<number> {
+  const fixed = await quickest(run, zeros(TINY));
+  const problem = zeros(MOVING);
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
-}
-
-/** Heads that share one K and V take much arithmetic and move few bytes. */
-function busy(heads: number): AttentionProblem {
-  return zeroProblem({ ...SHAPE, heads, queries: 64, keys: 512 });
 }
 
 /** The quicker time of two runs, after a run that compiles. */

@@ -18,7 +18,7 @@ import type {
 } from "../backend.js";
 import { CallOrder } from "./call-order.js";
 import { type Choice, choose } from "./choose.js";
-import { type Costs, isSoonerThanAnyOnGpu, measureCosts } from "./costs.js";
+import { type Costs, isSoonerThanAnyOnGpu } from "./costs.js";
 import type { OpenDevice } from "./device.js";
 import { runOnGpu } from "./gpu-call.js";
 import { residentsOf, snapshot } from "./operands.js";
@@ -35,32 +35,25 @@ const MOST_REASONS = 20;
 
 export interface GpuBackendOptions {
   readonly wasm: Backend;
-  readonly mode: "auto" | "webgpu";
+  /** Null: every call that the GPU supports runs there, and tensors live there. */
+  readonly costs: Costs | null;
   readonly open: OpenDevice;
   readonly reopen: Reopen;
 }
 
 export class GpuBackend implements Backend {
   readonly #wasm: Backend;
-  readonly #mode: "auto" | "webgpu";
+  readonly #costs: Costs | null;
   readonly #device: RecoveringDevice;
   readonly #residency: Residency;
   readonly #order: CallOrder;
   readonly #fallbacks = new Set<string>();
   readonly #angles = new RopeAngleCache();
-  #costs: Costs | null = null;
   #disposed = false;
 
-  /** In mode "auto" this measures both backends for some milliseconds first. */
-  static async open(options: GpuBackendOptions): Promise<GpuBackend> {
-    const backend = new GpuBackend(options);
-    if (options.mode === "auto") backend.#costs = await measureCosts(options.open, options.wasm);
-    return backend;
-  }
-
-  private constructor({ wasm, mode, open, reopen }: GpuBackendOptions) {
+  constructor({ wasm, costs, open, reopen }: GpuBackendOptions) {
     this.#wasm = wasm;
-    this.#mode = mode;
+    this.#costs = costs;
     this.#residency = new Residency(wasm);
     this.#order = new CallOrder((computed) => this.#residency.freeResults(computed));
     this.#device = new RecoveringDevice(open, reopen);
@@ -74,7 +67,7 @@ export class GpuBackend implements Backend {
     const report = this.#wasm.report();
     const { open, losses } = this.#device;
     const reasons = [...report.reasons, ...losses, ...this.#fallbacks];
-    const isGpu = this.#mode === "webgpu" && open !== null;
+    const isGpu = this.#costs === null && open !== null;
     return { ...report, backend: isGpu ? "webgpu" : "wasm", webgpu: open?.info ?? null, reasons };
   }
 
@@ -110,7 +103,7 @@ export class GpuBackend implements Backend {
   #rope(problem: RopeProblem, signal: AbortSignal | null): Promise<readonly Computed[]> | null {
     const { open } = this.#device;
     const isHere = residentsOf({ input: problem.input }).some(isGpuResident);
-    if (open === null || (this.#mode === "auto" && !isHere)) return null;
+    if (open === null || (this.#costs !== null && !isHere)) return null;
     const plan = planRope(problem, this.#angles.of(problem), open.machine);
     if (plan.tooLarge !== null || problem.input.elements === 0) {
       const why = plan.tooLarge === null ? UNSUPPORTED.size.none : `too large for the GPU: ${plan.tooLarge}`;
@@ -237,7 +230,7 @@ export class GpuBackend implements Backend {
 
   /** The device that tensors of so many bytes live on; null if wasm has them, as it has what the GPU could not bind. */
   #deviceFor(bytes: number): OpenDevice | null {
-    const open = this.#mode === "auto" ? null : this.#device.open;
+    const open = this.#costs === null ? this.#device.open : null;
     return open !== null && bytes <= mostBytes(open.machine.limits) ? open : null;
   }
 
