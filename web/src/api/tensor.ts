@@ -23,10 +23,11 @@ export class Tensor {
   /** With `location` "webgpu", the GPUBuffer that starts with the values. */
   readonly buffer: AnyGpuBuffer | undefined;
   readonly #backend: Computer;
-  readonly #resident: Resident;
+  /** Undefined: it was disposed of. */
+  #resident: Resident | undefined;
   /** Tensors of these values that were not disposed of. */
   readonly #owners: { count: number };
-  #isDisposed = false;
+  readonly #free: () => void;
 
   /** @internal Users call `heed.tensor`. */
   constructor(backend: Computer, resident: Resident, shape: readonly number[], owners = { count: 0 }) {
@@ -38,7 +39,11 @@ export class Tensor {
     this.#resident = resident;
     this.#owners = owners;
     owners.count += 1;
-    finalise(this, () => leave(backend, resident, owners));
+    this.#free = () => {
+      owners.count -= 1;
+      if (owners.count === 0) backend.free(resident);
+    };
+    finalise(this, this.#free);
     // Kernels trust this shape. With another one they would leave the resident.
     Object.freeze(this);
   }
@@ -47,9 +52,9 @@ export class Tensor {
   static residentOf(tensor: Tensor, backend: Computer | null, where: string): Resident {
     if (tensor.#backend.root !== backend?.root)
       throw new HeedError("disposed", `${where} is a tensor of another engine`);
-    if (tensor.#isDisposed || !tensor.#resident.live)
-      throw new HeedError("disposed", `${where} is a tensor that was disposed`);
-    return tensor.#resident;
+    const resident = tensor.#resident;
+    if (!resident?.live) throw new HeedError("disposed", `${where} is a tensor that was disposed`);
+    return resident;
   }
 
   /** @internal Another tensor of the same values, which stay until both are disposed of. */
@@ -71,16 +76,11 @@ export class Tensor {
   /** Frees its memory as soon as the calls that use it are done. May be called twice. */
   dispose(): void {
     unfinalise(this);
-    if (!this.#isDisposed) leave(this.#backend, this.#resident, this.#owners);
-    this.#isDisposed = true;
+    if (this.#resident !== undefined) this.#free();
+    this.#resident = undefined;
   }
 
   [DISPOSE](): void {
     this.dispose();
   }
-}
-
-function leave(backend: Computer, resident: Resident, owners: { count: number }): void {
-  owners.count -= 1;
-  if (owners.count === 0) backend.free(resident);
 }
