@@ -50,6 +50,5 @@ for (const [start = "", ...endings] of SENTENCES) {
   for (const ending of endings) weights.push(await weightsOfIt(`${start} ${ending}`));
   recorded.push({ words: start.split(" "), endings, weights });
 }
-const lines = JSON.stringify(recorded).replaceAll(/(?<=\]),(?=\[\[)|,(?="weights")/g, ",\n");
-await writeFile(join(root, "demo/rooms/00-front/minilm.json"), `${lines}\n`);
+await writeFile(join(root, "demo/rooms/00-front/minilm.json"), `${JSON.stringify(recorded)}\n`);
 model.dispose();

@@ -20,6 +20,6 @@ async function record(name, engine) {
 
 const engine = await createHeed({ backend: "wasm" });
 const [bahdanau, luong] = [await record("dates-bahdanau", engine), await record("dates-luong", engine)];
-const lines = JSON.stringify({ text: TEXT, bahdanau, luong }).replaceAll(/,(?=\[|"bahdanau"|"luong")/g, ",\n");
-await writeFile(new URL("rooms/10-translation/recorded.json", DEMO), `${lines}\n`);
+const text = JSON.stringify({ text: TEXT, bahdanau, luong });
+await writeFile(new URL("rooms/10-translation/recorded.json", DEMO), `${text}\n`);
 engine.dispose();
