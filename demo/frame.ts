@@ -52,19 +52,21 @@ export function frame(): Plugin {
         // Of the front page -1.
         const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         return html
-          .replace(PAGE, (_, folder: string, head: string, content: string) => page(here, folder, head, content))
+          .replace(PAGE, (_, folder: string, about: string, content: string) => page(here, folder, about, content))
           .replace("<!-- rooms -->", doors());
       },
     },
   };
 }
 
-/** A page's own part: where its program is, what its head says, and what stands in it. */
-const PAGE = /<!-- page ([\w-]+) -->\s*(<meta.*?\/>(?:\s*<title>.*?<\/title>)?)\s*(.*)/s;
+/** A page's own part: where its program is, what it is about, and what stands in it, with a title of its own where its heading is none. */
+const PAGE = /<!-- page ([\w-]+): (.*?) -->\s*(.*)/s;
+const TITLE = /^<title>.*<\/title>\s*/;
 
-function page(here: number, folder: string, head: string, content: string): string {
-  const [, name = ""] = /<h1>(.*?)<\/h1>/.exec(content) ?? [];
-  const title = head.includes("<title>") ? "" : `<title>${name} · heed</title>`;
+function page(here: number, folder: string, about: string, given: string): string {
+  const [, name = ""] = /<h1>(.*?)<\/h1>/.exec(given) ?? [];
+  const [title = `<title>${name} · heed</title>`] = TITLE.exec(given) ?? [];
+  const content = given.replace(TITLE, "");
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -72,7 +74,8 @@ function page(here: number, folder: string, head: string, content: string): stri
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />
-    ${head}${title}
+    <meta name="description" content="${about}" />
+    ${title}
   </head>
   <body>
     ${masthead(here)}
