@@ -4,7 +4,7 @@ import { type FlowSelection, HeedFlow } from "heed/viz";
 import { saidOf } from "../../src/language/said.js";
 import { loadedOnce } from "../../src/model/loaded-once.js";
 import { cutIntoWords } from "../../src/model/tokens.js";
-import { choice } from "../../src/ui/choice.js";
+import { choice } from "../../src/ui/controls.js";
 import { button, find, on } from "../../src/ui/dom.js";
 import type { Reading } from "./language.js";
 import type { FrontStore } from "./state.js";

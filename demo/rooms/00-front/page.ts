@@ -4,8 +4,8 @@
 import { HeedMatrix, type MatrixSelection } from "heed/viz";
 import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
-import { choice } from "../../src/ui/choice.js";
 import { copyFrom } from "../../src/ui/code.js";
+import { choice } from "../../src/ui/controls.js";
 import { find, on } from "../../src/ui/dom.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { answerText, failText, headsText } from "./captions.js";

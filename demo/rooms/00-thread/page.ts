@@ -3,7 +3,7 @@
 
 import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
-import { boundChoice, boundSlider } from "../../src/ui/bound.js";
+import { boundChoice, boundSlider } from "../../src/ui/controls.js";
 import { button, calm, find, h } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { STOPS, type Stop, sceneOf } from "./scene.js";

@@ -2,19 +2,14 @@
 
 import { at, bestOf, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
-import { boundChoice, boundSlider } from "../../src/ui/bound.js";
-import { choice } from "../../src/ui/choice.js";
-import { button, h } from "../../src/ui/dom.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { boundChoice, boundSlider, choice, slider } from "../../src/ui/controls.js";
+import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sup } from "../../src/ui/math.js";
-import type { EditNamed } from "../../src/ui/named-matrices.js";
+import { byChoice, type EditNamed, worded } from "../../src/ui/named-matrices.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import { byChoice, worded } from "../../src/ui/orientation.js";
 import { picture } from "../../src/ui/picture.js";
-import { slider } from "../../src/ui/slider.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { cabinet } from "./cabinet.js";
 import { heedCode, torchCode } from "./code.js";
 import { CABINETS, EXAMPLES, type Role } from "./examples.js";

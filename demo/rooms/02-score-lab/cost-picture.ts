@@ -4,11 +4,10 @@ import type { Heed } from "heed";
 import type { Expr } from "heed/expr";
 import type { Engine } from "../../src/engine/engine.js";
 import { fastest, randoms } from "../../src/engine/fastest.js";
-import { h } from "../../src/ui/dom.js";
+import { h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { ABOUT, KINDS, type Kind, RACED } from "./kinds.js";
 import { optionsOf, type ScoreScene } from "./scene.js";
 

@@ -2,10 +2,8 @@
 
 import { bestOf, type Matrix, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Entry, Store } from "../../src/model/store.js";
-import { agreement, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
-import { boundSlider } from "../../src/ui/bound.js";
-import { choice } from "../../src/ui/choice.js";
+import { agreement, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { boundSlider, choice } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";

@@ -2,15 +2,13 @@
 
 import { rowsOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
-import { boundChoice, boundSlider } from "../../src/ui/bound.js";
-import { button, h } from "../../src/ui/dom.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { boundChoice, boundSlider } from "../../src/ui/controls.js";
+import { button, fact, h } from "../../src/ui/dom.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, root, row, sup } from "../../src/ui/math.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { drawer, picture } from "../../src/ui/picture.js";
-import { fact } from "../../src/ui/table.js";
 import { heedCode, torchCode } from "./code.js";
 import { explain, ROWS, type RowName } from "./explain.js";
 import { callOf, prepare, readAnswers, type ScaleAnswer, type ScaleScene, sceneOf, soften } from "./scene.js";

@@ -1,10 +1,9 @@
 // One cell's number, taken apart, whichever matrix it stands in.
 
-import { isUnknown } from "../../src/model/embed.js";
 import { along, at, down, multiply, transpose } from "../../src/model/matrix.js";
 import { rowSum } from "../../src/model/softmax.js";
 import { isNameless, type Role } from "../../src/model/state.js";
-import { FEATURE_MEANING, FEATURES } from "../../src/model/vocabulary.js";
+import { FEATURE_MEANING, FEATURES, isUnknown } from "../../src/model/vocabulary.js";
 import { type Explanation, lit, products } from "../../src/ui/explanation.js";
 import { exact, small, timesTold } from "../../src/ui/numbers.js";
 import { type MatrixName, type Scene, type Spot, viewOf } from "./views.js";

@@ -1,15 +1,13 @@
 // What the reader can choose about the computation: order, width, heads, scale, causal, how many queries, who is hidden.
 
-import { LEAST_WIDTH, MOST_WIDTH } from "../../src/model/embed.js";
 import { labelsOf, type State, type WalkStore } from "../../src/model/state.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
+import { LEAST_WIDTH, MOST_WIDTH } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
-import { chips } from "../../src/ui/chips.js";
-import { choice } from "../../src/ui/choice.js";
+import { chips, choice, slider } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
+import { byChoice } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import { byChoice } from "../../src/ui/orientation.js";
-import { slider } from "../../src/ui/slider.js";
 
 export const HEADS = ["1", "2", "3", "4"] as const;
 

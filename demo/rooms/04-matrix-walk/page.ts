@@ -1,20 +1,19 @@
 // Room 4, the matrix walk: X to Q, K, V, to scores, to weights, to the output, on one board; and every cell's arithmetic.
 
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
-import { MOST_WIDTH } from "../../src/model/embed.js";
 import { at, fill, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { NOTHING_EDITED, type State, WALK_STATE } from "../../src/model/state.js";
 import { Store } from "../../src/model/store.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
+import { MOST_WIDTH } from "../../src/model/vocabulary.js";
 import { type Walk, walk } from "../../src/model/walk.js";
-import { agreed } from "../../src/page/furnish.js";
 import { sentenceInput } from "../../src/page/input.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { sentenceStage } from "../../src/page/stage.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
 import { Board } from "../../src/ui/board.js";
-import { choice } from "../../src/ui/choice.js";
+import { choice } from "../../src/ui/controls.js";
 import { button, find, h } from "../../src/ui/dom.js";
-import { worded } from "../../src/ui/orientation.js";
+import { worded } from "../../src/ui/named-matrices.js";
 import { drawer, legend, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
 import { explain } from "./explain.js";

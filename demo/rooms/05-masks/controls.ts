@@ -1,12 +1,8 @@
 // The rules that can be chosen, and masks to start from.
 
-import { chips } from "../../src/ui/chips.js";
-import { choice } from "../../src/ui/choice.js";
+import { chips, choice, presets, slider } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
-import { numbered } from "../../src/ui/named-matrices.js";
-import { byChoice } from "../../src/ui/orientation.js";
-import { presets } from "../../src/ui/presets.js";
-import { slider } from "../../src/ui/slider.js";
+import { byChoice, numbered } from "../../src/ui/named-matrices.js";
 import { BARE, type MaskState, type MaskStore, MOST, OPEN } from "./state.js";
 
 type Sized = "queries" | "keys" | "left" | "right" | "prefix" | "padding" | "block";

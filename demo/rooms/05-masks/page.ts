@@ -2,8 +2,7 @@
 
 import { at, bestOf, rowsOfAll } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { calm, h } from "../../src/ui/dom.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";

@@ -1,11 +1,9 @@
 // Query heads that share keys and values, and what that saves: parameters and memory of attention layers, counted by their definitions.
 
-import { h, indexed, svg } from "../../src/ui/dom.js";
+import { presets, slider } from "../../src/ui/controls.js";
+import { fact, h, heads, indexed, line, svg, tableFrame } from "../../src/ui/dom.js";
 import { bytes, whole } from "../../src/ui/numbers.js";
 import { legend, picture } from "../../src/ui/picture.js";
-import { presets } from "../../src/ui/presets.js";
-import { slider } from "../../src/ui/slider.js";
-import { fact, heads, line, tableFrame } from "../../src/ui/table.js";
 import { divisors, GPT3, type HeadsState, type HeadsStore } from "./state.js";
 
 const HEAD_COUNTS: readonly number[] = [1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128];

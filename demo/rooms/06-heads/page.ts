@@ -3,12 +3,11 @@
 import type { KernelAnswer } from "../../src/engine/walk-call.js";
 import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Cell, Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
-import { boundChoice } from "../../src/ui/bound.js";
+import { boundChoice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
-import { byChoice } from "../../src/ui/orientation.js";
+import { byChoice } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { ENDINGS } from "../00-thread/toy.js";
 import { heedCode, torchCode } from "./code.js";

@@ -1,9 +1,9 @@
 // The sentence, the kinds of position, and their settings.
 
-import { boundChoice, boundSlider } from "../../src/ui/bound.js";
+import { boundChoice, boundSlider } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
+import { byChoice, worded } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
-import { byChoice, worded } from "../../src/ui/orientation.js";
 import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
 import { KIND_TEXTS } from "./texts.js";
 

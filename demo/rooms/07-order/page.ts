@@ -3,14 +3,12 @@
 import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
-import { button, h } from "../../src/ui/dom.js";
+import { button, h, heads, tableFrame } from "../../src/ui/dom.js";
 import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
-import { worded } from "../../src/ui/orientation.js";
+import { worded } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
-import { heads, tableFrame } from "../../src/ui/table.js";
 import { callsOf, heedCode, type OrderAnswer, readAnswers, torchCode } from "./calls.js";
 import { controls } from "./controls.js";
 import { explain } from "./explain.js";

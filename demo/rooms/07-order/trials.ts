@@ -1,9 +1,8 @@
 // The table of trials: which kinds of position notice that words changed places, or that all of them moved.
 
 import { largest } from "../../src/model/matrix.js";
-import { h } from "../../src/ui/dom.js";
+import { h, line } from "../../src/ui/dom.js";
 import { apart } from "../../src/ui/numbers.js";
-import { line } from "../../src/ui/table.js";
 import { KIND_NAMES } from "./controls.js";
 import { attend, gap, type OrderScene, reordered } from "./scene.js";
 import { KINDS, type Kind } from "./state.js";

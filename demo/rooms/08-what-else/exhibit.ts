@@ -4,14 +4,12 @@ import type { Answer, Call } from "../../src/engine/engine.js";
 import type { Matrix } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
 import { heedProgram, heedTensor, torchProgram, torchTensor } from "../../src/ui/code.js";
-import { h } from "../../src/ui/dom.js";
+import { fact, h } from "../../src/ui/dom.js";
 import type { Explanation, NamedLight } from "../../src/ui/explanation.js";
-import { type EditNamed, NamedMatrices, type NamedSpot, type Views } from "../../src/ui/named-matrices.js";
+import { byChoice, type EditNamed, NamedMatrices, type NamedSpot, type Views } from "../../src/ui/named-matrices.js";
 import { apart as gapIn } from "../../src/ui/numbers.js";
-import { byChoice } from "../../src/ui/orientation.js";
 import { type PictureParts, picture } from "../../src/ui/picture.js";
 import { atOnce } from "../../src/ui/pieces.js";
-import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { store, type WhatElseState } from "./state.js";
 

@@ -17,10 +17,10 @@ import {
   withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
-import { agreed } from "../../src/page/furnish.js";
+import { agreed } from "../../src/page/room.js";
 import { Board, mix, type Shape, shape, type View } from "../../src/ui/board.js";
-import { boundChoice } from "../../src/ui/bound.js";
 import { single } from "../../src/ui/code.js";
+import { boundChoice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";

@@ -3,7 +3,7 @@
 
 import { houseAt, ripplesAt } from "../../src/model/made-pictures.js";
 import type { Cell } from "../../src/model/store.js";
-import { choice } from "../../src/ui/choice.js";
+import { choice } from "../../src/ui/controls.js";
 import { fileButton, h, IMAGES } from "../../src/ui/dom.js";
 import { squareOf } from "../../src/ui/square-of.js";
 import { COARSE, FINE, type PICTURES, store, type WhatElseState } from "./state.js";

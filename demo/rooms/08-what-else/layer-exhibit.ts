@@ -19,15 +19,14 @@ import {
   withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
-import { agreed } from "../../src/page/furnish.js";
+import { agreed } from "../../src/page/room.js";
 import { Board, during, mix, type Shape, shape } from "../../src/ui/board.js";
-import { boundSlider } from "../../src/ui/bound.js";
 import { single, torchTensor } from "../../src/ui/code.js";
-import { button } from "../../src/ui/dom.js";
+import { boundSlider } from "../../src/ui/controls.js";
+import { button, fact } from "../../src/ui/dom.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import { type NamedSpot, numbered, signed, type View, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { difference, type Exhibit, exhibit, type Programs, setByHand, turning } from "./exhibit.js";
 import { fastWeights } from "./fast-weights.js";

@@ -1,9 +1,8 @@
 // Room 8, what else attention is: a convolution, a dense layer, an operation on a set, messages on a graph; and how far it reaches.
 
 import { Engine } from "../../src/engine/engine.js";
-import { furnish, OWN_ARITHMETIC } from "../../src/page/furnish.js";
-import { startPage } from "../../src/page/run-room.js";
-import { boundChoice } from "../../src/ui/bound.js";
+import { furnish, OWN_ARITHMETIC, startPage } from "../../src/page/room.js";
+import { boundChoice } from "../../src/ui/controls.js";
 import { find } from "../../src/ui/dom.js";
 import { atOnce, inPieces, pause } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";

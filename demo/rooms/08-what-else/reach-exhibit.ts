@@ -1,11 +1,10 @@
 // How many steps lie between two words, and what a layer costs: attention beside a recurrent and a convolutional network.
 
-import { boundSlider } from "../../src/ui/bound.js";
-import { h } from "../../src/ui/dom.js";
+import { boundSlider } from "../../src/ui/controls.js";
+import { h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { type Exhibit, exhibit } from "./exhibit.js";
 import { DISTANCES, store, type WhatElseState } from "./state.js";

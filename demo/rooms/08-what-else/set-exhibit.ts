@@ -3,15 +3,13 @@
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { widest } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
-import { agreed } from "../../src/page/furnish.js";
-import { boundSlider } from "../../src/ui/bound.js";
-import { choice } from "../../src/ui/choice.js";
+import { agreed } from "../../src/page/room.js";
 import { single } from "../../src/ui/code.js";
-import { button, h } from "../../src/ui/dom.js";
+import { boundSlider, choice } from "../../src/ui/controls.js";
+import { button, fact, h } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
 import { HeedPixels, type PixelsView } from "../../src/ui/heed-pixels.js";
 import { exact, magnitude, percent, small } from "../../src/ui/numbers.js";
-import { fact } from "../../src/ui/table.js";
 import type { Teller } from "../../src/ui/teller.js";
 import { convolve } from "./convolution.js";
 import { type Exhibit, exhibit } from "./exhibit.js";

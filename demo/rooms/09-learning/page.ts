@@ -2,14 +2,12 @@
 
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
-import { boundSlider } from "../../src/ui/bound.js";
-import { h } from "../../src/ui/dom.js";
+import { boundSlider } from "../../src/ui/controls.js";
+import { h, tableFrame } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
-import { tableFrame } from "../../src/ui/table.js";
 import { callsOf, heedCode, type LearningAnswer, readAnswers, torchCode } from "./calls.js";
 import { explain, NAMES, type Name, viewOf } from "./matrices.js";
 import { paths } from "./paths.js";

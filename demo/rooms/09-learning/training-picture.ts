@@ -2,7 +2,7 @@
 // loaded when somebody trains.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { choice } from "../../src/ui/choice.js";
+import { choice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";

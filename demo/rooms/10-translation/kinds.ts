@@ -1,7 +1,6 @@
 // Two small tables: what goes into a network and out of it, and the three attentions of the Transformer.
 
-import { h } from "../../src/ui/dom.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
+import { h, heads, line, tableFrame } from "../../src/ui/dom.js";
 
 const linkTo = (address: string, name: string): Node => h("a", { class: "link", href: `./${address}` }, name);
 

@@ -3,13 +3,10 @@
 import type { MatrixView } from "heed/viz";
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
-import { agreed } from "../../src/page/furnish.js";
-import { type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/telling-room.js";
-import { boundChoice } from "../../src/ui/bound.js";
+import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { boundChoice, presets, slider } from "../../src/ui/controls.js";
 import { button, calm, h } from "../../src/ui/dom.js";
 import { picture } from "../../src/ui/picture.js";
-import { presets } from "../../src/ui/presets.js";
-import { slider } from "../../src/ui/slider.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
 import { gradientsPicture } from "./gradients-picture.js";
 import {

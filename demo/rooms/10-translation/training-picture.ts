@@ -1,7 +1,7 @@
 // Both networks trained here: the alignment as it condenses, what each writes, both losses, and what each has learnt at the end.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { choice } from "../../src/ui/choice.js";
+import { choice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { percent } from "../../src/ui/numbers.js";

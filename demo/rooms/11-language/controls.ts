@@ -1,12 +1,9 @@
 // What chooses the next word: the sentence, what sampling may draw, and the buttons that write.
 
 import { LONGEST, WORDS } from "../../src/language/words.js";
-import { boundSlider } from "../../src/ui/bound.js";
-import { choice } from "../../src/ui/choice.js";
+import { boundSlider, choice, presets, slider } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import { presets } from "../../src/ui/presets.js";
-import { slider } from "../../src/ui/slider.js";
 import { type LanguageScene, lastOf } from "./scene.js";
 import { type LanguageState, type LanguageStore, SENTENCES, TEMPERATURES, TOP_K, TOP_P, wordsOf } from "./state.js";
 

@@ -1,9 +1,9 @@
 // Which head looks at what followed last time: for each word that stands here again, the weight on the word after its earlier place.
 
 import { HEADS, LAYERS } from "../../src/language/words.js";
+import { presets } from "../../src/ui/controls.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { presets } from "../../src/ui/presets.js";
 import { barList } from "./bars.js";
 import type { LanguageScene } from "./scene.js";
 import { headName, type LanguageStore, shortHead, wordsOf } from "./state.js";

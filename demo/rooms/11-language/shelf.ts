@@ -2,11 +2,10 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { DIM, LAYERS, LONGEST } from "../../src/language/words.js";
-import { agreement } from "../../src/page/furnish.js";
-import { h, refill } from "../../src/ui/dom.js";
+import { agreement } from "../../src/page/room.js";
+import { h, heads, line, refill, tableFrame } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
 import type { CachedModel, Taken } from "./cached.js";
 import type { LanguageScene } from "./scene.js";
 

@@ -4,8 +4,7 @@
 import type { LayerReading, Reading } from "../../src/language/inside.js";
 import { saidOf } from "../../src/language/said.js";
 import { candidates, HEADS, LAYERS } from "../../src/language/words.js";
-import { type Attributes, button, h, refill, svg } from "../../src/ui/dom.js";
-import { tableFrame } from "../../src/ui/table.js";
+import { type Attributes, button, h, refill, svg, tableFrame } from "../../src/ui/dom.js";
 import type { LanguageScene, ShownWord } from "./scene.js";
 import { headName } from "./state.js";
 

@@ -1,9 +1,8 @@
 // What is looked at: the example or what was brought, and which of its heads.
 
-import { choice } from "../../src/ui/choice.js";
+import { choice, slider } from "../../src/ui/controls.js";
 import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
-import { slider } from "../../src/ui/slider.js";
 import { bringing } from "./bringing.js";
 import { PATCHES } from "./photo.js";
 import type { BringScene, Library } from "./scene.js";

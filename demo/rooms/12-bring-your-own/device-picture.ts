@@ -1,13 +1,12 @@
 // This device: what is there, and a race that the reader starts, with a report to copy.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { boundSlider } from "../../src/ui/bound.js";
 import { copyFrom } from "../../src/ui/code.js";
-import { button, h } from "../../src/ui/dom.js";
+import { boundSlider } from "../../src/ui/controls.js";
+import { button, fact, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { fact, heads, line, tableFrame } from "../../src/ui/table.js";
 import { ABOUT, deviceOf, FIGURES, figuresOf, type Result, race, reportOf, statusOf } from "./race.js";
 import { type BringStore, RACED } from "./state.js";
 

@@ -1,9 +1,8 @@
 // A model that was brought: a text for it, its pass with the means to stop it, and what it says comes next.
 
-import { h } from "../../src/ui/dom.js";
+import { h, line } from "../../src/ui/dom.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, percent, whole } from "../../src/ui/numbers.js";
-import { line } from "../../src/ui/table.js";
 import { FileTrouble } from "./arrays.js";
 import type { Helper } from "./helper.js";
 import type { Model } from "./model/recognise.js";

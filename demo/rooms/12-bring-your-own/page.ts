@@ -1,6 +1,6 @@
 // Puts the room's page together: the store, the engine, the room.
 
-import { runRoom } from "../../src/page/run-room.js";
+import { runRoom } from "../../src/page/room.js";
 import { find } from "../../src/ui/dom.js";
 import { bringRoom } from "./room.js";
 import { callsOf, Library, prepare, readAnswers, scenesOf } from "./scene.js";

@@ -3,7 +3,7 @@
 import type { Engine } from "../../src/engine/engine.js";
 import { rowsOfAll } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
-import { agreed, furnish } from "../../src/page/furnish.js";
+import { agreed, furnish } from "../../src/page/room.js";
 import { NamedMatrices, type NamedSpot } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";

@@ -2,12 +2,11 @@
 
 import type { Heed } from "heed";
 import type { Engine } from "../../src/engine/engine.js";
-import { button, h } from "../../src/ui/dom.js";
+import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { HeedChart, type Series } from "../../src/ui/heed-chart.js";
 import { LongWork } from "../../src/ui/long-work.js";
 import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { heads, line, tableFrame } from "../../src/ui/table.js";
 import { nameOf } from "./arrays.js";
 import { rowsOf, strongestOf } from "./rows.js";
 import { askedOf, type BringScene, rowAt } from "./scene.js";

@@ -1,7 +1,6 @@
 // Everything that the reader can choose in the walk, its defaults, how it stands in the address, and the rules that keep the choices
 // consistent.
 
-import { LEAST_WIDTH, MOST_WIDTH } from "./embed.js";
 import {
   BY,
   codecFrom,
@@ -17,6 +16,7 @@ import {
 import type { Matrix } from "./matrix.js";
 import type { Store } from "./store.js";
 import { cutIntoWords, MOST_TOKENS } from "./tokens.js";
+import { LEAST_WIDTH, MOST_WIDTH } from "./vocabulary.js";
 
 export const STEPS = ["words", "project", "scores", "scale", "mask", "softmax", "output"] as const;
 export type StepName = (typeof STEPS)[number];

@@ -1,4 +1,6 @@
-// The hand-made meanings: sixteen named properties, and the words that have them. Made up, not learned; the page says so.
+// Words as vectors, and the matrices that ask for them: all made by hand, not learned; the page says so.
+
+import { fill, identity, type Matrix } from "./matrix.js";
 
 /** In order of importance, so that a narrower X keeps the most telling ones. */
 export const FEATURE_MEANING = {
@@ -95,3 +97,80 @@ export const WORDS_KNOWN = Array.from(TABLE.keys()).filter((word) => /^\p{L}/u.t
 
 /** The properties set by hand for this word, or undefined. */
 export const meaningOf = (word: string): Meaning | undefined => TABLE.get(word.toLowerCase().replace("’", "'"));
+
+export const LEAST_WIDTH = 4;
+export const MOST_WIDTH = 16;
+
+/** What an ending suggests, where the table is silent. */
+const ENDINGS: readonly (readonly [RegExp, string, number])[] = [
+  [/(?:ed|ing|ise|ize|ify)$/u, "acts", 0.7],
+  [/(?:ful|ous|less|ish|able|y)$/u, "tells", 0.6],
+  [/(?:er|or|ist|ian)$/u, "alive", 0.6],
+  [/(?:tion|ness|ment|ity|ship|land|town)$/u, "thing", 0.8],
+  [/[^s]s$/u, "many", 0.5],
+];
+
+/** From the table where it knows the word, else from the word’s letters, always the same for the same word. */
+export function embed(words: readonly string[], width: number): Matrix {
+  const vectors = words.map(vectorOf);
+  return fill(words.length, width, (row, col) => vectors[row]?.[col] ?? 0);
+}
+
+/** The table lacks it. */
+export const isUnknown = (word: string): boolean => meaningOf(word) === undefined;
+
+function vectorOf(word: string): readonly number[] {
+  const meaning = meaningOf(word);
+  return FEATURES.map((feature, index) => (meaning ? (meaning[feature] ?? 0) : fromLetters(word, feature, index)));
+}
+
+/** Two decimals in [-0.4, 0.4] that its letters decide, plus what its ending or its capital suggests. */
+function fromLetters(word: string, feature: string, index: number): number {
+  let wave = 0;
+  let position = 1;
+  for (const letter of word.toLowerCase()) {
+    wave += Math.sin((letter.codePointAt(0) ?? 0) * (index + 1) * 0.37 + position);
+    position += 1;
+  }
+  let value = (0.4 * wave) / position;
+  for (const [ending, name, amount] of ENDINGS) if (name === feature && ending.test(word)) value += amount;
+  if (/^\p{Lu}\p{Ll}/u.test(word) && (feature === "thing" || feature === "alive")) value += 0.7;
+  if (feature === "thing" && /^\p{L}/u.test(word)) value += 0.3;
+  return Math.round(value * 100) / 100;
+}
+
+type Amounts = Readonly<Partial<Record<Feature, number>>>;
+
+/**
+ * By the name of its column, as short as a column is wide: which properties make a word ask, how strongly, and which make it answer.
+ * The order matters twice: a narrower X keeps the first ones, and h heads cut the list into h equal parts. At width 8 the first
+ * head of two looks for living things and the second for places, which is what splits "it" between the animal and the road.
+ */
+const QUESTIONS: Readonly<Record<string, Readonly<Record<"asks" | "answers", Amounts>>>> = {
+  who: { asks: { points: 4 }, answers: { alive: 1.5, thing: 0.5 } },
+  doer: { asks: { acts: 2.5 }, answers: { alive: 1.2, thing: 0.6 } },
+  feels: { asks: { body: 1.5, tells: 1 }, answers: { body: 1.5 } },
+  how: { asks: { thing: 1.5 }, answers: { tells: 1.2 } },
+  what: { asks: { points: 4 }, answers: { place: 1.2, thing: 0.8, alive: -0.6 } },
+  where: { asks: { acts: 2.5 }, answers: { place: 1.2, thing: 0.3 } },
+  extent: { asks: { place: 2 }, answers: { place: 1.4 } },
+  which: { asks: { glue: 1.2 }, answers: { thing: 1.2 } },
+  why: { asks: { joins: 2 }, answers: { acts: 1.2, tells: 0.8 } },
+  mover: { asks: { moves: 1.5 }, answers: { alive: 1.2 } },
+  gift: { asks: { gives: 2 }, answers: { thing: 1, alive: -1 } },
+  "she/he": { asks: { "she/he": 2 }, answers: { "she/he": 1.5 } },
+  eats: { asks: { food: 1.5 }, answers: { food: 1.5 } },
+  mood: { asks: { good: 1.5 }, answers: { good: 1.5 } },
+  denied: { asks: { not: 2 }, answers: { acts: 1.2 } },
+  all: { asks: { many: 1.5 }, answers: { many: 1.5 } },
+};
+
+export const QUESTION_NAMES = Object.keys(QUESTIONS);
+
+/** W_Q, W_K and W_V as they stand before anybody edits them. */
+export function givenProjections(width: number) {
+  const questions = Object.values(QUESTIONS);
+  const amounts = (of: "asks" | "answers"): Matrix =>
+    fill(width, width, (row, col) => questions[col]?.[of][FEATURES[row] ?? "thing"] ?? 0);
+  return { q: amounts("asks"), k: amounts("answers"), v: identity(width) };
+}

@@ -1,11 +1,9 @@
 // Attention step by step in double precision, every intermediate kept. This is the page's own arithmetic, not the kernel's.
 
-import { embed, isUnknown } from "./embed.js";
 import { at, columns, fill, type Matrix, multiply, rowsFrom, toSingle, transpose } from "./matrix.js";
-import { givenProjections, QUESTION_NAMES } from "./projections.js";
 import { rowSum, softmax } from "./softmax.js";
 import { isNameless, labelsOf, type State } from "./state.js";
-import { FEATURES } from "./vocabulary.js";
+import { embed, FEATURES, givenProjections, isUnknown, QUESTION_NAMES } from "./vocabulary.js";
 
 export type Walk = ReturnType<typeof walk>;
 export type HeadWalk = Walk["heads"][number];

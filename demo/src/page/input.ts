@@ -1,14 +1,13 @@
 // Where the page begins: a sentence or numbers typed by hand, and examples to start from.
 
 import { formatSingle, readBlock, WHAT_IS_TYPED } from "heed/viz";
-import { MOST_WIDTH } from "../model/embed.js";
 import { fill, identity, type Matrix, rowsOf, singleRows } from "../model/matrix.js";
 import { INITIAL, isNameless, NOTHING_EDITED, type State, type WalkStore } from "../model/state.js";
 import { cutIntoWords, MOST_TOKENS } from "../model/tokens.js";
+import { MOST_WIDTH } from "../model/vocabulary.js";
 import type { Walk } from "../model/walk.js";
-import { choice } from "../ui/choice.js";
+import { choice, presets } from "../ui/controls.js";
 import { h } from "../ui/dom.js";
-import { presets } from "../ui/presets.js";
 
 /** A preset says everything but where the reader stands in the walk. The word `asks` is in the light, or the first word of a sentence that lacks it. */
 const preset = (name: string, patch: Partial<State>, asks = "it") => {

@@ -1,8 +1,7 @@
 // <heed-chart>: lines over a logarithmic or even axis, with a cursor that the pointer and the keyboard move, and a table behind it.
 
-import { goalOf, h, setAttributes, svg } from "./dom.js";
+import { behind, goalOf, h, heads, line, setAttributes, svg } from "./dom.js";
 import { exact } from "./numbers.js";
-import { behind, heads, line } from "./table.js";
 
 export interface Series {
   readonly name: string;

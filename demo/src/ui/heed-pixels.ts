@@ -1,8 +1,7 @@
 // <heed-pixels>: a small picture whose pixels can be pointed at, or walked with the arrow keys, with the numbers as a table behind it.
 
-import { goalOf, h } from "./dom.js";
+import { behind, goalOf, h, heads, line } from "./dom.js";
 import { exact } from "./numbers.js";
-import { behind, heads, line } from "./table.js";
 
 export interface PixelsView {
   readonly title: string;

@@ -4,10 +4,9 @@
 
 import { WHAT_IS_TYPED } from "heed/viz";
 import type { Cell } from "../model/store.js";
-import { button, h, indexed, refill, setAttributes } from "./dom.js";
+import { button, h, heads, indexed, line, refill, setAttributes } from "./dom.js";
 import type { Explanation, NamedLight } from "./explanation.js";
 import { agreeing, magnitude, parseNumber, single, small } from "./numbers.js";
-import { heads, line } from "./table.js";
 
 interface Keeper {
   readonly cell: Cell | undefined;

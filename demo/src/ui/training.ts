@@ -3,11 +3,11 @@
 
 import type { Heed } from "heed";
 import type { Engine } from "../engine/engine.js";
+import { slider } from "./controls.js";
 import { HeedChart, type Series } from "./heed-chart.js";
 import { LongWork } from "./long-work.js";
 import { exact } from "./numbers.js";
 import { drawn } from "./pieces.js";
-import { slider } from "./slider.js";
 
 /** The model after so many steps. */
 export type Moment = Readonly<Record<"step" | "loss", number>>;

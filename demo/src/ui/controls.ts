@@ -1,0 +1,178 @@
+// What the reader sets: choices, sliders, chips and examples to start from; and those that stand for one field of a room’s state, which they
+// show and change.
+
+import type { Entry, Store } from "../model/store.js";
+import { button, h } from "./dom.js";
+
+interface Choice<T extends string> {
+  readonly element: HTMLFieldSetElement;
+  /** Any other value: none is chosen. */
+  readonly show: (value: string) => void;
+  readonly label: (value: T, text: string) => void;
+  readonly enable: (value: T, enabled: boolean) => void;
+}
+
+interface Option<T> {
+  readonly value: T;
+  readonly text: string;
+  readonly about?: string;
+}
+
+/** Texts by their values; or options in their order, each the text itself where that is all. */
+type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<T> | T)[];
+
+let groups = 0;
+
+/** A row of radio buttons that look like one switch. Native inputs, so that keyboard and screen readers know them. */
+export function choice<T extends string>(legend: string, offered: Offered<T>, chosen: (value: T) => void): Choice<T> {
+  const name = `choice-${++groups}`;
+  const all = listed(offered).map(({ value, text, about }) => {
+    const [input, span] = [h("input", { type: "radio", name, value }), h("span", {}, text)];
+    input.addEventListener("change", () => chosen(value));
+    return { input, span, label: h("label", { title: about }, input, span) };
+  });
+  const labels = h("div", {}, ...all.map(({ label }) => label));
+  return {
+    element: h("fieldset", { class: "choice" }, h("legend", {}, legend), labels),
+    show: (value) => {
+      for (const { input } of all) input.checked = input.value === value;
+    },
+    enable: (value, enabled) => {
+      for (const { input } of all) if (input.value === value) input.disabled = !enabled;
+    },
+    label: (value, text) => {
+      for (const { input, span } of all) if (input.value === value) span.textContent = text;
+    },
+  };
+}
+
+function listed<T extends string>(offered: Offered<T>): readonly Option<T>[] {
+  if (isList(offered)) return offered.map((one) => (typeof one === "string" ? { value: one, text: one } : one));
+  return (Object.keys(offered) as T[]).map((value) => ({ value, text: offered[value] }));
+}
+
+const isList = <T extends string>(offered: Offered<T>): offered is readonly (Option<T> | T)[] => Array.isArray(offered);
+
+interface Slider {
+  readonly element: HTMLElement;
+  readonly show: (value: number, said: string) => void;
+  /** Changes the largest value. */
+  readonly limit: (most: number) => void;
+  readonly enable: (enabled: boolean) => void;
+}
+
+type Range = Readonly<Record<"least" | "most" | "step", number>>;
+
+let sliders = 0;
+
+/** Over a list of values or a range; says its value in words, to the eye and to screen readers. */
+export function slider(label: string, range: Range | readonly number[], changed: (value: number) => void): Slider {
+  const id = `slider-${++sliders}`;
+  const list = "step" in range ? undefined : range;
+  const { least, most, step } = "step" in range ? range : { least: 0, most: range.length - 1, step: 1 };
+  const input = h("input", { type: "range", id, min: least, max: most, step });
+  const output = h("output", { for: id });
+  input.addEventListener("input", () => {
+    const position = Number(input.value);
+    changed(list === undefined ? position : (list[position] ?? position));
+  });
+  return {
+    element: h("div", { class: "slider" }, h("label", { for: id }, label), input, output),
+    show: (value, said) => {
+      input.value = String(list === undefined ? value : nearest(list, value));
+      input.setAttribute("aria-valuetext", said);
+      output.textContent = said;
+    },
+    limit: (largest) => {
+      input.max = String(largest);
+    },
+    enable: (enabled) => {
+      input.disabled = !enabled;
+    },
+  };
+}
+
+/** The index of the value in an ascending list, or of the last one below it. */
+function nearest(list: readonly number[], value: number): number {
+  return Math.max(0, list.filter((one) => one <= value).length - 1);
+}
+
+/** A row of buttons of which any number may be pressed. `toggled`: all that are pressed now, in their order. */
+export function chips(label: string, toggled: (pressed: readonly number[]) => void, look = "chip") {
+  const element = h("div", { class: "chips", dir: "auto", role: "group", "aria-label": label });
+  let pressed: readonly number[] = [];
+  const press = (one: number) => () =>
+    toggled(pressed.includes(one) ? pressed.filter((other) => other !== one) : [...pressed, one].sort((a, b) => a - b));
+  return {
+    element,
+    show: (names: readonly string[], now: readonly number[]): void => {
+      pressed = now;
+      const known = Array.from(element.children, (chip) => chip.textContent);
+      if (known.join("\n") !== names.join("\n"))
+        element.replaceChildren(...names.map((name, index) => button(name, press(index), look)));
+      Array.from(element.children).forEach((chip, index) => {
+        chip.setAttribute("aria-pressed", String(now.includes(index)));
+      });
+    },
+  };
+}
+
+export function presets<P extends { name: string }>(label: string, all: readonly P[], chosen: (one: P) => void) {
+  const group = { class: "presets", role: "group", "aria-label": "Examples" };
+  const buttons = all.map((one) => button(one.name, () => chosen(one), "link"));
+  return h("div", group, h("span", { class: "small-label" }, label), ...buttons);
+}
+
+interface Binding<S> {
+  /** The states in which the control can be seen. Default: all. */
+  readonly isThere?: (state: S) => boolean;
+  readonly entry?: Entry;
+}
+
+interface SliderBinding<S> extends Binding<S> {
+  /** How a value is written beside the slider. */
+  readonly said?: (value: number) => string;
+}
+
+export function boundSlider<K extends string, S extends Readonly<Record<K, number>>>(
+  store: Store<S>,
+  key: K,
+  label: string,
+  range: Range | readonly number[],
+  { said = String, ...binding }: SliderBinding<S> = {},
+): HTMLElement {
+  const { element, show } = slider(label, range, (value) => put<S, K>(store, key, value as S[K], binding.entry));
+  return following(store, element, (state) => show(state[key], said(state[key])), binding);
+}
+
+export function boundChoice<K extends string, S extends Readonly<Record<K, string>>>(
+  store: Store<S>,
+  key: K,
+  legend: string,
+  offered: Offered<S[K]>,
+  binding: Binding<S> = {},
+): HTMLElement {
+  const { element, show } = choice<S[K]>(legend, offered, (value) => put<S, K>(store, key, value, binding.entry));
+  return following(store, element, (state) => show(state[key]), binding);
+}
+
+function put<S extends object, K extends keyof S>(store: Store<S>, key: K, value: S[K], entry?: Entry): void {
+  const patch: Partial<S> = {};
+  patch[key] = value;
+  store.change(patch, entry);
+}
+
+function following<S extends object>(
+  store: Store<S>,
+  element: HTMLElement,
+  show: (state: S) => void,
+  { isThere }: Binding<S>,
+): HTMLElement {
+  const follow = (state: S): void => {
+    show(state);
+    if (isThere !== undefined) element.hidden = !isThere(state);
+  };
+  store.listen(follow);
+  follow(store.state);
+  return element;
+}
