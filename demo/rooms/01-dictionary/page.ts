@@ -13,11 +13,10 @@ import { picture } from "../../src/ui/picture.js";
 import { cabinet } from "./cabinet.js";
 import { heedCode, torchCode } from "./code.js";
 import { CABINETS, EXAMPLES, type Role } from "./examples.js";
-import { explain, MATRICES, type MatrixName } from "./explain.js";
+import { curveView, drawersOf, explain, MATRICES, type MatrixName, viewsOf } from "./matrices.js";
 import { callsOf, type DictionaryAnswer, type DictionaryScene, GRID, readAnswers, sceneOf } from "./scene.js";
 import { asGiven, BANDWIDTHS, DICTIONARY_STATE, matrixOf, TEMPERATURES } from "./state.js";
 import { answerParts, cabinetText, curveText, NUMBERS_TEXT, tasteText, temperatureName } from "./texts.js";
-import { curveView, drawersOf, viewsOf } from "./views.js";
 import "../../style/dictionary.css";
 
 /** Which of the state a matrix shows, where it can be changed. */

@@ -4,9 +4,9 @@ import type { Expr, Op } from "heed/expr";
 import { heedSource, IDENTITY, single, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { SIGNS } from "./formula.js";
 import { ABOUT, type Kind } from "./kinds.js";
+import { PARAMETERS } from "./matrices.js";
 import { callOf, type ScoreScene } from "./scene.js";
 import { TYPED } from "./state.js";
-import { PARAMETERS } from "./views.js";
 
 export function heedCode(scene: ScoreScene): string {
   const { kind } = scene.state;

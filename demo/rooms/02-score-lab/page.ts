@@ -8,13 +8,12 @@ import { button, h } from "../../src/ui/dom.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
 import { costPicture } from "./cost-picture.js";
-import { explain } from "./explain.js";
 import { MOST_CHARACTERS } from "./formula.js";
 import { ABOUT, KEYS, KINDS, type Kind } from "./kinds.js";
+import { explain, MATRICES, type MatrixName, PARAMETERS, viewsOf } from "./matrices.js";
 import { Plane } from "./plane.js";
 import { callsOf, readAnswers, type ScoreAnswer, type ScoreScene, sceneOf } from "./scene.js";
 import { BANDWIDTHS, INITIAL, SCORE_STATE, TEMPERATURES, TYPED, troubleWith } from "./state.js";
-import { MATRICES, type MatrixName, PARAMETERS, viewsOf } from "./views.js";
 import "../../style/board.css";
 import "../../style/scores.css";
 

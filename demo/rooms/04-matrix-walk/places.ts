@@ -7,7 +7,7 @@ import type { Walk } from "../../src/model/walk.js";
 import { tellingWord } from "../../src/page/stage.js";
 import { formula, fraction, plain, root, row, sub, sup, under } from "../../src/ui/math.js";
 import { exact } from "../../src/ui/numbers.js";
-import type { MatrixName, Scene, Spot } from "./views.js";
+import type { MatrixName, Scene, Spot } from "./matrices.js";
 
 export interface Place {
   readonly step: StepName;

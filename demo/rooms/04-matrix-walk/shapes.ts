@@ -2,6 +2,7 @@
 
 import { at as cellAt, type Readable, transpose } from "../../src/model/matrix.js";
 import { type Draw, during, mix, type Shape, shape, type View } from "../../src/ui/board.js";
+import { type MatrixName, type Scene, viewOf } from "./matrices.js";
 import { PLACES, tellingSpot } from "./places.js";
 import {
   between,
@@ -15,7 +16,6 @@ import {
   PRODUCTS,
   sizesOf,
 } from "./poses.js";
-import { type MatrixName, type Scene, viewOf } from "./views.js";
 
 const tint = (level: number, ink = level < 0 ? "below" : "above"): string =>
   `color-mix(in oklab, var(--${ink}) ${(100 * Math.min(1, Math.abs(level))).toFixed(1)}%, var(--cell))`;

@@ -1,10 +1,11 @@
-// The present mask as a call of heed: structure where heed has a name for it, a boolean mask for the rest. And what heed answers beside the
-// page's own arithmetic.
+// The present mask as a call of heed: structure where heed has a name for it, a boolean mask for the rest; as code; and what heed answers beside
+// the page’s own arithmetic.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import { at, fill, identity, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { at, fill, identity, rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.js";
+import { heedSource, IDENTITY, single, torchTensor } from "../../src/ui/code.js";
 import { type RuleName, verdictsOn } from "./rules.js";
-import { LARGE, type MaskScene } from "./scene.js";
+import { LARGE, type MaskScene, sumOf } from "./scene.js";
 import { type MaskState, OPEN } from "./state.js";
 
 /** `mask`: row-major, 1 = attend; only what the others do not say. */
@@ -56,4 +57,34 @@ export function readAnswer(scene: MaskScene, answer: Answer) {
   const struck = fill(queries, keys, (row, col) => (at(scene.seen, row, col) === 1 ? at(plain, row, col) : 0));
   const weights = hiding === "after" ? struck : plain;
   return { weights, difference: widestGap(weights, scene.weights) };
+}
+
+export function heedCode(scene: MaskScene): string {
+  const unmasked = "Not masked: hidden weights were set to 0 after the softmax, which no option of heed does.";
+  const call = callOf(scene);
+  const about = scene.state.hiding === "after" ? unmasked : "";
+  return heedSource({ about, call, options: call.options, values: IDENTITY });
+}
+
+export function torchCode({ state, q, k, seen, scale }: MaskScene): string {
+  const rows = rowsOf(seen);
+  const blind = rows.some((_, row) => sumOf(seen, row) === 0);
+  const scores = `q @ k.transpose(-2, -1) * ${single(scale)}`;
+  const weights = {
+    before: `scores = (${scores}).masked_fill(~mask, float("-inf"))\noutput = torch.softmax(scores, dim=-1)${blind ? "\n# Rows that see nothing are NaN here, and zeros in heed.\noutput = output.nan_to_num(0)" : ""}`,
+    after: `output = torch.softmax(${scores}, dim=-1) * mask`,
+    minus: `output = torch.softmax(${scores} + ~mask * ${LARGE}.0, dim=-1)`,
+  }[state.hiding];
+  return `import torch
+
+${torchTensor("q", [q])}
+${torchTensor("k", [k])}
+# True: attend. The boolean mask of scaled_dot_product_attention reads it so; nn.MultiheadAttention the other way round.
+mask = torch.tensor([
+${rows.map((row) => `    [${row.join(", ")}]`).join(",\n")},
+], dtype=torch.bool)
+
+${weights}
+print(output.shape, output)
+`;
 }

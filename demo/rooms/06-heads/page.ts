@@ -12,12 +12,11 @@ import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { ENDINGS } from "../00-thread/toy.js";
 import { heedCode, torchCode } from "./code.js";
 import { countsPicture } from "./counts.js";
-import { explain } from "./explain.js";
 import { LAYER_STEPS, layersOf, layersText, tellingCell, twoLayers } from "./layers.js";
+import { explain, LAYER_LINES, LINES, viewOf } from "./matrices.js";
 import { headTones, ribbons, STEP_NAMES, textOf } from "./ribbons.js";
 import { callsOf, type HeadsScene, readAnswers, sceneOf } from "./scene.js";
 import { HEADS, HEADS_STATE, STEPS } from "./state.js";
-import { LAYER_LINES, LINES, viewOf } from "./views.js";
 import "../../style/board.css";
 import "../../style/heads.css";
 

@@ -11,14 +11,13 @@ import { worded } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { callsOf, heedCode, type OrderAnswer, readAnswers, torchCode } from "./calls.js";
 import { controls } from "./controls.js";
-import { explain } from "./explain.js";
+import { explain, LINES, MATRICES, type MatrixName, POSITION_MATRICES, viewOf } from "./matrices.js";
 import { morph } from "./morph.js";
 import { type OrderScene, sceneOf } from "./scene.js";
 import { SLIDE_STEPS, slide, slides, slideTones } from "./slide.js";
 import { ORDER_STATE, placesOf } from "./state.js";
 import { orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
 import { changesOf, TRIALS, trialRows } from "./trials.js";
-import { LINES, MATRICES, type MatrixName, POSITION_MATRICES, viewOf } from "./views.js";
 import "../../style/board.css";
 import "../../style/order.css";
 

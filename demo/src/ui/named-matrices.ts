@@ -136,7 +136,7 @@ export function byChoice<S extends { readonly by: By }>(store: Store<S>, what: s
   return boundChoice(store, "by", `A ${what} is a`, TEXTS);
 }
 
-export function turned(view: MatrixView): MatrixView {
+function turned(view: MatrixView): MatrixView {
   const { struck, rowLabels, colLabels } = view;
   return {
     ...view,
@@ -158,12 +158,12 @@ export function worded(text: string): string {
 }
 
 /** What is lit on a matrix, on the turned one. */
-export function turnedLight({ row, col }: Light): Light {
+function turnedLight({ row, col }: Light): Light {
   return { ...(col === undefined ? {} : { row: col }), ...(row === undefined ? {} : { col: row }) };
 }
 
 /** Transposes a pasted block; missing numbers of a short row are 0. */
-export function columnsOf(values: readonly (readonly number[])[]): readonly (readonly number[])[] {
+function columnsOf(values: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const wide = Math.max(...values.map((line) => line.length));
   return Array.from({ length: wide }, (_, col) => values.map((line) => line[col] ?? 0));
 }

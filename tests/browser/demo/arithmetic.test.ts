@@ -1,8 +1,7 @@
 // The demo's own arithmetic, without a browser: every cell of every matrix is explained, and the explanation adds up.
 
 import { describe, expect, test } from "vitest";
-import { explain } from "../../../demo/rooms/04-matrix-walk/explain.js";
-import { MATRICES, type Scene, viewOf } from "../../../demo/rooms/04-matrix-walk/views.js";
+import { explain, MATRICES, type Scene, viewOf } from "../../../demo/rooms/04-matrix-walk/matrices.js";
 import { at, fill } from "../../../demo/src/model/matrix.js";
 import { type State, WALK_STATE } from "../../../demo/src/model/state.js";
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
