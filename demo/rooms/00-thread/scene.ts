@@ -4,26 +4,7 @@ import { at, fill, type Matrix, multiply, rowsOf } from "../../src/model/matrix.
 import { normal } from "../../src/model/random.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import type { ThreadState } from "./state.js";
-import {
-  ANIMAL,
-  afterLayer,
-  COUNT,
-  HEADS,
-  type HeadName,
-  IT,
-  KEY_WIDTH,
-  keysOf,
-  LAST,
-  lookOf,
-  PROPERTIES,
-  ROAD,
-  type Row,
-  rowOf,
-  VALUES,
-  valuesOf,
-  vectorsOf,
-  WORDS,
-} from "./toy.js";
+import * as toy from "./toy.js";
 
 /** "one" and "two" are heads or layers. */
 type Tone = "query" | "key" | "value" | "score" | "one" | "two";
@@ -68,7 +49,7 @@ function scoreBars(title: string, cells: readonly number[], most: number, isSign
 }
 
 /** What a word's query finds. */
-function asked(words: readonly string[], asker: number, { query, weights }: Row) {
+function asked(words: readonly string[], asker: number, { query, weights }: toy.Row) {
   const arcs = [{ tone: "one" as const, weights }];
   return { asker, query: { title: words[asker] ?? "", numbers: query, full: 7 }, arcs };
 }
@@ -76,18 +57,18 @@ function asked(words: readonly string[], asker: number, { query, weights }: Row)
 type Given = ReturnType<typeof givenBy>;
 
 function givenBy(state: ThreadState) {
-  const x = vectorsOf(state.ending);
-  const words = [...WORDS, state.ending];
+  const x = toy.vectorsOf(state.ending);
+  const words = [...toy.WORDS, state.ending];
   /** The word that the reader chose. */
   const asker = words.indexOf(state.asker === "tired" ? state.ending : state.asker);
-  const [keys, values] = [squares("key", "key", keysOf(x)), squares("value", "value", valuesOf(x))];
-  return { state, x, words, asker, row: rowOf(x, "nouns", asker), keys, values };
+  const [keys, values] = [squares("key", "key", toy.keysOf(x)), squares("value", "value", toy.valuesOf(x))];
+  return { state, x, words, asker, row: toy.rowOf(x, "nouns", asker), keys, values };
 }
 
 const SCENES = {
   "look-up": ({ state: { lookedUp }, x, words }) => {
     const found = words.indexOf(lookedUp);
-    const cells = rowsOf(valuesOf(x)).map(([body, extent]) => (body ? "a body" : extent ? "an extent" : "–"));
+    const cells = rowsOf(toy.valuesOf(x)).map(([body, extent]) => (body ? "a body" : extent ? "an extent" : "–"));
     const weights = words.map((_, word) => (word === found ? 1 : 0));
     return {
       keyed: "key",
@@ -98,26 +79,26 @@ const SCENES = {
   },
   "soft look-up": ({ state: { sharpness, ending }, x, keys, values }) => {
     const wanted = [sharpness, 0, sharpness, 0];
-    const { weights, output } = lookOf(x, wanted, { scale: 1 });
+    const { weights, output } = toy.lookOf(x, wanted, { scale: 1 });
     return {
       query: { title: "a noun with a body", numbers: wanted, full: 8 },
       columns: [keys, weightBars("weight", weights), values],
       output: { numbers: output, column: 2 },
-      said: `animal has ${percent(weights[ANIMAL] ?? 0)} of the weight, road ${percent(weights[ROAD] ?? 0)}, ${ending} ${percent(weights[LAST] ?? 0)}. The output has some of each.`,
+      said: `animal has ${percent(weights[toy.ANIMAL] ?? 0)} of the weight, road ${percent(weights[toy.ROAD] ?? 0)}, ${ending} ${percent(weights[toy.LAST] ?? 0)}. The output has some of each.`,
     };
   },
   roles: ({ x, words, asker, row, keys, values }) => {
-    const wanted = PROPERTIES.filter((_, property) => (row.query[property] ?? 0) > 0).join(", ");
+    const wanted = toy.PROPERTIES.filter((_, property) => (row.query[property] ?? 0) > 0).join(", ");
     return {
       asker,
-      columns: [squares("query", "query", multiply(x, HEADS.nouns), 6), keys, values],
+      columns: [squares("query", "query", multiply(x, toy.HEADS.nouns), 6), keys, values],
       said: `“${words[asker]}” looks for: ${wanted}. The small words look for nothing.`,
     };
   },
   scores: ({ x, words, asker, row, keys }) => {
-    const products = row.scores.map((score) => score * Math.sqrt(KEY_WIDTH));
+    const products = row.scores.map((score) => score * Math.sqrt(toy.KEY_WIDTH));
     const best = products.indexOf(Math.max(...products));
-    const sum = row.query.map((entry, i) => `${exact(entry)} × ${exact(at(keysOf(x), best, i))}`).join(" + ");
+    const sum = row.query.map((entry, i) => `${exact(entry)} × ${exact(at(toy.keysOf(x), best, i))}`).join(" + ");
     return {
       ...asked(words, asker, row),
       arcs: [],
@@ -141,16 +122,20 @@ const SCENES = {
     };
   },
   softmax: ({ state: { raise }, x, words }) => {
-    const row = rowOf(x, "nouns", IT, { raise });
+    const row = toy.rowOf(x, "nouns", toy.IT, { raise });
     return {
-      ...asked(words, IT, row),
+      ...asked(words, toy.IT, row),
       columns: [scoreBars("score", row.scores, 7, true), weightBars("weight", row.weights)],
       said: softmaxText(row),
     };
   },
   mix: ({ x, words, asker, row, values }) => {
-    const parts = fill(COUNT, VALUES.length, (word, i) => at(valuesOf(x), word, i) * (row.weights[word] ?? 0));
-    const output = VALUES.map((name, i) => `${name} ${exact(row.output[i] ?? 0, 2)}`).join(", ");
+    const parts = fill(
+      toy.COUNT,
+      toy.VALUES.length,
+      (word, i) => at(toy.valuesOf(x), word, i) * (row.weights[word] ?? 0),
+    );
+    const output = toy.VALUES.map((name, i) => `${name} ${exact(row.output[i] ?? 0, 2)}`).join(", ");
     return {
       ...asked(words, asker, row),
       columns: [weightBars("weight", row.weights), values, squares("× weight", "value", parts)],
@@ -159,41 +144,44 @@ const SCENES = {
     };
   },
   mask: ({ state: { sees, ending }, x, words }) => {
-    const visible = sees === "all" ? COUNT : IT + 1;
-    const row = rowOf(x, "nouns", IT, { visible });
+    const visible = sees === "all" ? toy.COUNT : toy.IT + 1;
+    const row = toy.rowOf(x, "nouns", toy.IT, { visible });
     return {
-      ...asked(words, IT, row),
+      ...asked(words, toy.IT, row),
       visible,
       columns: [weightBars("weight", row.weights)],
       said:
-        visible === COUNT
+        visible === toy.COUNT
           ? "“it” sees the whole sentence."
           : `“it” sees ${visible} words. “${ending}” is not among them, so nothing can tell animal from road.`,
     };
   },
   heads: ({ state: { heads, ending }, x }) => {
-    const names: readonly HeadName[] = heads === "1" ? ["both"] : ["nouns", "adjectives"];
+    const names: readonly toy.HeadName[] = heads === "1" ? ["both"] : ["nouns", "adjectives"];
     const tones = ["one", "two"] as const;
-    const found = names.map((name, head) => ({ tone: tones[head] ?? "one", weights: rowOf(x, name, IT).weights }));
+    const found = names.map((name, head) => ({
+      tone: tones[head] ?? "one",
+      weights: toy.rowOf(x, name, toy.IT).weights,
+    }));
     const weight = (head: number, word: number): string => percent(found[head]?.weights[word] ?? 0);
     return {
-      asker: IT,
+      asker: toy.IT,
       arcs: found,
       columns: found.map(({ weights, tone }, head) =>
         weightBars(heads === "1" ? "weight" : `head ${head + 1}`, weights, tone),
       ),
       said:
         heads === "1"
-          ? `One head that asks for both averages: ${ending} ${weight(0, LAST)}, animal ${weight(0, ANIMAL)}, road ${weight(0, ROAD)}.`
-          : `Head 1 finds two nouns, ${weight(0, ANIMAL)} each. Head 2 finds ${ending}, ${weight(1, LAST)}.`,
+          ? `One head that asks for both averages: ${ending} ${weight(0, toy.LAST)}, animal ${weight(0, toy.ANIMAL)}, road ${weight(0, toy.ROAD)}.`
+          : `Head 1 finds two nouns, ${weight(0, toy.ANIMAL)} each. Head 2 finds ${ending}, ${weight(1, toy.LAST)}.`,
     };
   },
   layers: ({ state: { ending }, x }) => {
-    const [first, second] = [rowOf(x, "adjectives", IT), rowOf(afterLayer(x), "nouns", IT)];
+    const [first, second] = [toy.rowOf(x, "adjectives", toy.IT), toy.rowOf(toy.afterLayer(x), "nouns", toy.IT)];
     const added = exact(Math.max(...first.output), 2);
     const [what, noun] = ending === "tired" ? ["body", "animal"] : ["extent", "road"];
     return {
-      asker: IT,
+      asker: toy.IT,
       query: { title: "it, in layer 2", numbers: second.query, full: 7 },
       arcs: [first, second].map(({ weights }, layer) => ({ tone: layer === 0 ? "two" : "one", weights })),
       columns: [weightBars("layer 1", first.weights, "two"), weightBars("layer 2", second.weights)],
@@ -210,15 +198,15 @@ export const STOPS = Object.keys(SCENES) as readonly Stop[];
 
 export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
   const given = givenBy(state);
-  return { words: given.words, keyed: "word", asker: -1, arcs: [], visible: COUNT, ...SCENES[stop](given) };
+  return { words: given.words, keyed: "word", asker: -1, arcs: [], visible: toy.COUNT, ...SCENES[stop](given) };
 }
 
 /** How the weight of animal comes from the scores: its own, the other noun's, and nine that are 0. */
-function softmaxText({ scores, weights }: Row): string {
+function softmaxText({ scores, weights }: toy.Row): string {
   const sum = (power: (score: number) => string): string => {
-    const [animal, road, rest] = [ANIMAL, ROAD, LAST].map((word) => power(scores[word] ?? 0));
-    return `${animal} ÷ (${animal} + ${road} + ${COUNT - 2} × ${rest})`;
+    const [animal, road, rest] = [toy.ANIMAL, toy.ROAD, toy.LAST].map((word) => power(scores[word] ?? 0));
+    return `${animal} ÷ (${animal} + ${road} + ${toy.COUNT - 2} × ${rest})`;
   };
   const [powers, values] = [sum((score) => `e^${exact(score, 1)}`), sum((score) => exact(Math.exp(score), 1))];
-  return `animal: ${powers} = ${values} = ${percent(weights[ANIMAL] ?? 0)}`;
+  return `animal: ${powers} = ${values} = ${percent(weights[toy.ANIMAL] ?? 0)}`;
 }

@@ -3,55 +3,27 @@
 import { attention } from "heed/reference";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { fill, type Matrix, rowsOf, stack, toSingle, unstack, widestGap } from "../../src/model/matrix.js";
-import { CABINETS, type Example, type Role, type ScoreName } from "./examples.js";
+import { CABINETS, type Role, type ScoreName } from "./examples.js";
 import { type DictionaryState, matrixOf } from "./state.js";
 
-interface Lookup {
-  readonly q: Matrix;
-  /** Before the temperature. */
-  readonly scores: Matrix;
-  readonly weights: Matrix;
-  readonly output: Matrix;
-}
-
-export interface DictionaryScene extends Lookup {
-  readonly state: DictionaryState;
-  readonly example: Example;
-  readonly k: Matrix;
-  readonly v: Matrix;
-  /** The same for every grade on an axis; undefined but for salaries. */
-  readonly curve: Lookup | undefined;
-  /** By every score, at the present temperature. */
-  readonly rivals: Readonly<Record<ScoreName, Lookup>>;
-}
-
-export interface DictionaryAnswer {
-  readonly weights: Matrix;
-  readonly output: Matrix;
-  /** Outputs along the grid of the curve. */
-  readonly curve: Matrix | undefined;
-  /** To the page's own arithmetic: of weights, and of outputs as a part of the largest value. */
-  readonly apart: number;
-}
+/** `scores`: before the temperature. */
+type Lookup = Readonly<Record<"q" | "scores" | "weights" | "output", Matrix>>;
 
 /** Grades on the axis of the curve. */
 export const GRID: readonly number[] = Array.from({ length: 61 }, (_, index) => Math.fround(1.5 + index * 0.05));
 
-export function sceneOf(state: DictionaryState): DictionaryScene {
+export type DictionaryScene = ReturnType<typeof sceneOf>;
+
+export function sceneOf(state: DictionaryState) {
   const single = (role: Role): Matrix => toSingle(matrixOf(state, role));
   const [q, k, v] = [single("q"), single("k"), single("v")];
   const by = (score: ScoreName): Lookup => lookUp(q, k, v, { ...state, score });
+  /** By every score, at the present temperature. */
   const rivals = { dot: by("dot"), cosine: by("cosine"), rbf: by("rbf") };
   const grid = fill(GRID.length, 1, (row) => GRID[row] ?? 0);
-  return {
-    state,
-    example: CABINETS[state.example],
-    k,
-    v,
-    ...rivals[state.score],
-    curve: state.example === "salary" ? lookUp(grid, k, v, state) : undefined,
-    rivals,
-  };
+  /** The same for every grade on an axis; undefined but for salaries. */
+  const curve = state.example === "salary" ? lookUp(grid, k, v, state) : undefined;
+  return { state, example: CABINETS[state.example], k, v, ...rivals[state.score], curve, rivals };
 }
 
 function lookUp(q: Matrix, k: Matrix, v: Matrix, state: DictionaryState): Lookup {
@@ -89,7 +61,10 @@ export function callsOf(scene: DictionaryScene): readonly [Call, ...Call[]] {
   return [callOf(first), ...more.map(callOf)];
 }
 
-export function readAnswers(scene: DictionaryScene, answers: readonly Answer[]): DictionaryAnswer | undefined {
+export type DictionaryAnswer = NonNullable<ReturnType<typeof readAnswers>>;
+
+/** `curve`: outputs along its grid; `apart`: from the page's own arithmetic, of weights, and of outputs as a part of the largest value. */
+export function readAnswers(scene: DictionaryScene, answers: readonly Answer[]) {
   const largest = Math.max(1, ...scene.v.data.map(Math.abs));
   const [found, curve] = lookupsOf(scene).map((own, index) => {
     const answer = answers[index];

@@ -14,7 +14,6 @@ import { explain, MATRICES, type MatrixName, PARAMETERS, viewsOf } from "./matri
 import { Plane } from "./plane.js";
 import { callsOf, readAnswers, type ScoreAnswer, type ScoreScene, sceneOf } from "./scene.js";
 import { BANDWIDTHS, INITIAL, SCORE_STATE, TEMPERATURES, TYPED, troubleWith } from "./state.js";
-import "../../style/board.css";
 import "../../style/scores.css";
 
 /** Weights that differ by less are the same in single precision. */

@@ -9,61 +9,34 @@ import { type ScaleState, type Scaling, TEMPERATURES, WIDTHS } from "./state.js"
 
 const DRAWS_IN_A_PIECE = 8;
 
-export interface Point {
-  /** Standard deviation of the scores, over all draws and keys. */
-  readonly spread: number;
-  readonly entropy: number;
-  readonly slope: number;
-}
+/** `spread`: the standard deviation of the scores, over all draws and keys. */
+export type Point = Readonly<Record<"spread" | "entropy" | "slope", number>>;
 
-export interface ScaleScene {
-  readonly state: ScaleState;
-  readonly draws: readonly Draw[];
-  readonly q: Matrix;
-  readonly k: Matrix;
-  /** The factor between q . k and what the softmax is given. */
-  readonly factor: number;
-  /** What the softmax is given, by draw and key; the first draw is the row that is shown. */
-  readonly given: Scores;
-  readonly raw: readonly number[];
-  readonly scaled: readonly number[];
-  readonly soft: Softened;
-  /** At each of WIDTHS or TEMPERATURES. */
-  readonly curves: Readonly<Record<Scaling, readonly Point[]>>;
-  readonly xs: readonly number[];
-  /** Where the present state stands among them. */
-  readonly cursor: number;
-}
+export type ScaleScene = ReturnType<typeof sceneOf>;
 
-export function sceneOf(state: ScaleState): ScaleScene {
+export function sceneOf(state: ScaleState) {
   const draws = drawsOf(state);
+  /** Between q . k and what the softmax is given. */
   const factor = factorOf(state.scaling, state.width, state.temperature);
   const [first] = draws;
   const [raw = []] = givenOf(draws, state.width, 1);
+  /** What the softmax is given, by draw and key; the first draw is the row that is shown. */
   const given = givenOf(draws, state.width, factor);
   const [scaled = []] = given;
   const xs = state.axis === "d" ? WIDTHS : TEMPERATURES;
+  /** Where the present state stands among them, and so do points on the curves. */
   const cursor = xs.indexOf(state.axis === "d" ? state.width : state.temperature);
-  return {
-    state,
-    draws,
-    q: vectors(first === undefined ? [] : [first.q], state.width),
-    k: vectors(first?.keys ?? [], state.width),
-    factor,
-    given,
-    raw,
-    scaled,
-    soft: soften(scaled),
-    curves: curvesOf(draws, xs, state),
-    xs,
-    cursor,
-  };
+  const [q, k] = [vectors(first === undefined ? [] : [first.q], state.width), vectors(first?.keys ?? [], state.width)];
+  const [soft, curves] = [soften(scaled), curvesOf(draws, xs, state)];
+  return { state, draws, q, k, factor, given, raw, scaled, soft, curves, xs, cursor };
 }
 
-let curved: { readonly of: string; readonly curves: ScaleScene["curves"] } | null = null;
+type Curves = Readonly<Record<Scaling, readonly Point[]>>;
+
+let curved: { readonly of: string; readonly curves: Curves } | null = null;
 
 /** Curves are the same along the whole axis, so a slider's steps reuse the last ones. */
-function curvesOf(draws: readonly Draw[], xs: readonly number[], state: ScaleState): ScaleScene["curves"] {
+function curvesOf(draws: readonly Draw[], xs: readonly number[], state: ScaleState): Curves {
   const isOverWidths = state.axis === "d";
   const of = `${drawnOf(state)} ${state.axis} ${isOverWidths ? state.temperature : state.width}`;
   if (curved?.of === of) return curved.curves;
@@ -167,16 +140,11 @@ function pointOf(given: Scores, skipFirst: boolean): Point {
   return { spread: Math.sqrt(Math.max(0, squares / count - mean * mean)), entropy, slope };
 }
 
-/** What a softmax does to one row of scores: weights, their entropy, and how far they can still be moved. */
-interface Softened {
-  readonly weights: readonly number[];
-  /** In nats. */
-  readonly entropy: number;
-  /** The Frobenius norm of the Jacobian, d weight / d score. */
-  readonly slope: number;
-}
-
-export function soften(scores: readonly number[]): Softened {
+/**
+ * What a softmax does to one row of scores: weights, their entropy in nats, and how far they can still be moved, the Frobenius norm of the
+ * Jacobian, d weight / d score.
+ */
+export function soften(scores: readonly number[]) {
   const weights = Array.from(softmax(fill(1, scores.length, (_, col) => scores[col] ?? 0)).data);
   const entropy = -weights.reduce((total, weight) => total + (weight > 0 ? weight * Math.log(weight) : 0), 0);
   let squares = 0;
@@ -192,12 +160,6 @@ export function jacobian(weights: readonly number[], i: number, j: number): numb
   return i === j ? a * (1 - a) : -a * b;
 }
 
-/** What the kernel gave for the row that is shown, and how far it is from the page's arithmetic over all draws. */
-export interface ScaleAnswer {
-  readonly weights: Float32Array;
-  readonly difference: number;
-}
-
 /** Every draw is a head of its own. The identity as values: the output is the weights. */
 export function callOf({ state, draws }: ScaleScene, shown = draws): Call {
   const { width, temperature, scaling, keys } = state;
@@ -209,7 +171,10 @@ export function callOf({ state, draws }: ScaleScene, shown = draws): Call {
   };
 }
 
-export function readAnswers({ given, state }: ScaleScene, [found]: readonly Answer[]): ScaleAnswer {
+export type ScaleAnswer = ReturnType<typeof readAnswers>;
+
+/** What the kernel gave for the row that is shown, and how far it is from the page's arithmetic over all draws. */
+export function readAnswers({ given, state }: ScaleScene, [found]: readonly Answer[]) {
   const all = found?.weights.data ?? new Float32Array(0);
   const own = given.flatMap((scores) => soften(scores).weights);
   const gaps = own.map((weight, index) => Math.abs(weight - (all[index] ?? Number.NaN)));

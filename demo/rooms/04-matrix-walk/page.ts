@@ -20,8 +20,6 @@ import { explain, MATRICES, type MatrixName, type Scene, viewOf } from "./matric
 import { HEADS, options } from "./options.js";
 import { PLACES, type Place, placeOf, tellingSpot } from "./places.js";
 import { drawWalk } from "./shapes.js";
-import "../../style/board.css";
-import "../../style/stage.css";
 import "../../style/walk.css";
 
 /** The projections that can be edited, by the names of their matrices. */

@@ -16,7 +16,6 @@ import { type MaskScene, sceneOf } from "./scene.js";
 import { sightOf } from "./sight.js";
 import { MASK_STATE } from "./state.js";
 import { lostBy, maskText } from "./texts.js";
-import "../../style/board.css";
 import "../../style/masks.css";
 
 const MATRICES = ["A", "sum"] as const;

@@ -4,34 +4,22 @@ import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import {
-  ANIMAL,
-  afterLayer,
-  COUNT,
-  type Ending,
-  IT,
-  KEY_WIDTH,
-  PROPERTIES,
-  ROAD,
-  rowOf,
-  vectorsOf,
-  WORDS,
-} from "../00-thread/toy.js";
+import * as toy from "../00-thread/toy.js";
 import { arc, grown } from "./ribbons.js";
 
 export const LAYER_STEPS = ["one layer alone", "layer 1", "added to “it”", "layer 2"];
 
 const [TOP, ROW, FIGURES, BARS] = [22, 26, 96, 62];
-const BASE = TOP + COUNT * ROW + 14;
+const BASE = TOP + toy.COUNT * ROW + 14;
 const HEIGHT = BASE + BARS + 34;
 const middle = (word: number): number => TOP + (word + 0.5) * ROW;
 
 /** Each layer's input, the head that reads it, and the row of "it". */
-export function layersOf(ending: Ending) {
-  const x = vectorsOf(ending);
-  const of = (input: Matrix, head: "adjectives" | "nouns") => ({ x: input, head, row: rowOf(input, head, IT) });
-  const [first, second, alone] = [of(x, "adjectives"), of(afterLayer(x), "nouns"), of(x, "nouns")];
-  return { words: [...WORDS, ending], first, second, alone };
+export function layersOf(ending: toy.Ending) {
+  const x = toy.vectorsOf(ending);
+  const of = (input: Matrix, head: "adjectives" | "nouns") => ({ x: input, head, row: toy.rowOf(input, head, toy.IT) });
+  const [first, second, alone] = [of(x, "adjectives"), of(toy.afterLayer(x), "nouns"), of(x, "nouns")];
+  return { words: [...toy.WORDS, ending], first, second, alone };
 }
 
 export type Layers = ReturnType<typeof layersOf>;
@@ -40,8 +28,10 @@ export const rowMatrix = (numbers: readonly number[]): Matrix => fill(1, numbers
 
 /** What each step is about, at the cell that shows it. */
 export function tellingCell({ words, second }: Layers, step: number): Cell {
-  const noun = [ANIMAL, ROAD].reduce((a, b) => ((second.row.weights[b] ?? 0) > (second.row.weights[a] ?? 0) ? b : a));
-  const col = [noun, words.length - 1, noun === ANIMAL ? 2 : 3, noun][step] ?? 0;
+  const noun = [toy.ANIMAL, toy.ROAD].reduce((a, b) =>
+    (second.row.weights[b] ?? 0) > (second.row.weights[a] ?? 0) ? b : a,
+  );
+  const col = [noun, words.length - 1, noun === toy.ANIMAL ? 2 : 3, noun][step] ?? 0;
   return { name: `${["A0", "A1", "Q2", "A2"][step]}-0`, row: 0, col };
 }
 
@@ -63,28 +53,28 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
       figure(`t${layer}`, `layer ${layer}`, [x + FIGURES + 4, 13], { class: `tone-${tone}`, "text-anchor": "start" }),
       ...words.flatMap((word, index): readonly Shape[] => {
         const [y, weight] = [middle(index), weights[index] ?? 0];
-        const said = { class: index === IT ? "asking" : "", "text-anchor": "start" };
+        const said = { class: index === toy.IT ? "asking" : "", "text-anchor": "start" };
         const weighed = { class: `tone-${tone} board-small`, "text-anchor": "end", ...look(index) };
         const wide = Math.max(0.4, weight * 16);
-        const d = arc(x + FIGURES + 2, [middle(IT), y], out);
+        const d = arc(x + FIGURES + 2, [middle(toy.IT), y], out);
         const way = { d, class: `tone-${tone} board-arc`, "stroke-width": wide, ...look(index) };
         return [
           figure(`l${layer}.${index}`, word, [x, y + 4], said),
           figure(`p${layer}.${index}`, percent(weight), [x + FIGURES - 4, y + 4], weighed),
-          ...(index === IT ? [] : [shape("path", `a${layer}.${index}`, way)]),
+          ...(index === toy.IT ? [] : [shape("path", `a${layer}.${index}`, way)]),
         ];
       }),
     ];
   });
   const look = { class: "tone-value board-arc", "stroke-width": 3, ...grown(gains), "data-pick": "O1-0.0.0" };
-  const gain = shape("path", "gain", { d: `M24 ${middle(IT) + 9}H${half - 6}`, ...look });
+  const gain = shape("path", "gain", { d: `M24 ${middle(toy.IT) + 9}H${half - 6}`, ...look });
   const shapes = [...sides, ...(gains > 0 ? [gain] : []), ...barsOf(between("query", gains), width)];
   return { height: HEIGHT, shapes, said: layersText(layers, Math.round(at)) };
 }
 
 /** What "it" asks for in layer 2, property by property. */
 function barsOf(query: readonly number[], width: number): readonly Shape[] {
-  const room = Math.min(110, (width - FIGURES) / KEY_WIDTH);
+  const room = Math.min(110, (width - FIGURES) / toy.KEY_WIDTH);
   const start = { "text-anchor": "start" };
   return [
     figure("bars", "layer 2’s query", [0, BASE + BARS - 2], start),
@@ -94,7 +84,7 @@ function barsOf(query: readonly number[], width: number): readonly Shape[] {
       return [
         shape("rect", `b${index}`, { ...place, class: "tone-query", "data-pick": `Q2-0.0.${index}` }),
         figure(`b${index}`, exact(value, 1), [x, place.y - 4], start),
-        figure(`n${index}`, PROPERTIES[index] ?? "", [x, BASE + BARS + 15], start),
+        figure(`n${index}`, toy.PROPERTIES[index] ?? "", [x, BASE + BARS + 15], start),
       ];
     }),
   ];
@@ -102,7 +92,7 @@ function barsOf(query: readonly number[], width: number): readonly Shape[] {
 
 export function layersText({ words, first, second, alone }: Layers, step: number): string {
   const nouns = ({ row }: Layers["first"]): string =>
-    [ANIMAL, ROAD].map((word) => `${words[word]} ${percent(row.weights[word] ?? 0)}`).join(", ");
+    [toy.ANIMAL, toy.ROAD].map((word) => `${words[word]} ${percent(row.weights[word] ?? 0)}`).join(", ");
   const [body = 0, extent = 0] = first.row.output;
   const texts = [
     `A query for a noun cannot choose: ${nouns(alone)}.`,

@@ -17,7 +17,6 @@ import { explain, LAYER_LINES, LINES, viewOf } from "./matrices.js";
 import { headTones, ribbons, STEP_NAMES, textOf } from "./ribbons.js";
 import { callsOf, type HeadsScene, readAnswers, sceneOf } from "./scene.js";
 import { HEADS, HEADS_STATE, STEPS } from "./state.js";
-import "../../style/board.css";
 import "../../style/heads.css";
 
 const store = new Store(HEADS_STATE);

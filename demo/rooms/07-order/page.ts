@@ -18,7 +18,6 @@ import { SLIDE_STEPS, slide, slides, slideTones } from "./slide.js";
 import { ORDER_STATE, placesOf } from "./state.js";
 import { orderText, TABLE_TEXT, VECTORS_TEXT } from "./texts.js";
 import { changesOf, TRIALS, trialRows } from "./trials.js";
-import "../../style/board.css";
 import "../../style/order.css";
 
 const store = new Store(ORDER_STATE);

@@ -14,7 +14,6 @@ import { layerExhibit } from "./layer-exhibit.js";
 import { reachExhibit } from "./reach-exhibit.js";
 import { setExhibit } from "./set-exhibit.js";
 import { store, VIEWS, type ViewName, type WhatElseState } from "./state.js";
-import "../../style/board.css";
 import "../../style/masks.css";
 import "../../style/pixels.css";
 import "../../style/what-else.css";

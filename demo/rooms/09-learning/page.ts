@@ -14,7 +14,6 @@ import { paths } from "./paths.js";
 import { type LearningScene, sceneOf } from "./scene.js";
 import { FACTORS, LEARNING_STATE } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
-import "../../style/board.css";
 import "../../style/learning.css";
 
 const SENTENCE = ["The", "dog", "was", "tired", "and", "slept"];

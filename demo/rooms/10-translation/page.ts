@@ -25,7 +25,6 @@ import { ANSWER, FAILS, NAMES, NETWORKS, RECORDED, type Reading } from "./readin
 import { LONGEST, TRANSLATION_STATE, type TranslationState } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
 import { twoScores } from "./two-scores.js";
-import "../../style/board.css";
 import "../../style/translation.css";
 
 const TRY = [

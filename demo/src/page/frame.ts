@@ -7,6 +7,7 @@ import "../../style/controls.css";
 import "../../style/matrix.css";
 import "../../style/arithmetic.css";
 import "../../style/picture.css";
+import "../../style/board.css";
 import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
 import { calm, find, h } from "../ui/dom.js";
