@@ -81,8 +81,6 @@ async function forget(done: MessagePort | undefined): Promise<void> {
 }
 
 /** In the order in which they were made. */
-async function mine(): Promise<readonly string[]> {
-  return (await caches.keys()).filter((name) => name.startsWith(MINE));
-}
+const mine = async (): Promise<readonly string[]> => (await caches.keys()).filter((name) => name.startsWith(MINE));
 
 const addressOf = (file: string): string => new URL(file, self.registration.scope).href;

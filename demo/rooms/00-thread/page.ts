@@ -62,9 +62,7 @@ function show(): void {
 }
 
 /** On a phone the stage is above the text. */
-function isBeside(): boolean {
-  return find("#stage", HTMLElement).getBoundingClientRect().left > 100;
-}
+const isBeside = (): boolean => find("#stage", HTMLElement).getBoundingClientRect().left > 100;
 
 /** The line that a stop crosses to become the one on the stage: the middle of what the stage leaves free. */
 function follow(): void {

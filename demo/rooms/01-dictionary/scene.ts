@@ -47,9 +47,7 @@ function optionsOf({ score, bandwidth, temperature }: DictionaryState) {
 }
 
 /** Of a row. */
-export function lengthOf(matrix: Matrix, row: number): number {
-  return Math.hypot(...(rowsOf(matrix)[row] ?? []));
-}
+export const lengthOf = (matrix: Matrix, row: number): number => Math.hypot(...(rowsOf(matrix)[row] ?? []));
 
 const lookupsOf = (scene: DictionaryScene): readonly [Lookup, ...Lookup[]] =>
   scene.curve === undefined ? [scene] : [scene, scene.curve];

@@ -62,9 +62,7 @@ function consistent(state: DictionaryState): DictionaryState {
   };
 }
 
-export function matrixOf(state: DictionaryState, role: Role): Matrix {
-  return state[role] ?? CABINETS[state.example][role];
-}
+export const matrixOf = (state: DictionaryState, role: Role): Matrix => state[role] ?? CABINETS[state.example][role];
 
 function writeTemperature(value: number): string {
   return value === Number.POSITIVE_INFINITY ? "inf" : String(value);

@@ -64,9 +64,7 @@ function heedFormula(expr: Expr): { readonly scoreMod: string; readonly operator
   return { scoreMod: `(${given}) => ${call(expr)}`, operators: [...operators].sort() };
 }
 
-function nodesOf(expr: Expr): readonly Expr[] {
-  return [expr, ...expr.args.flatMap(nodesOf)];
-}
+const nodesOf = (expr: Expr): readonly Expr[] => [expr, ...expr.args.flatMap(nodesOf)];
 
 type Written = Readonly<Partial<Record<Op, string>>>;
 

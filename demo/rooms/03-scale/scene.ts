@@ -119,9 +119,7 @@ export function* prepare(state: ScaleState): Generator<undefined> {
   drawn = { of: drawnOf(state), draws };
 }
 
-function drawnOf({ seed, keys, likeness }: ScaleState): string {
-  return `${seed} ${keys} ${likeness}`;
-}
+const drawnOf = ({ seed, keys, likeness }: ScaleState): string => `${seed} ${keys} ${likeness}`;
 
 /** The key that resembles the query is no part of the spread: it is the signal. */
 function pointOf(given: Scores, skipFirst: boolean): Point {

@@ -6,9 +6,7 @@ import { MOST_SHIFT, MOST_WORDS, type OrderState, REACH } from "./state.js";
 import { WIDTH } from "./vectors.js";
 
 /** How fast pair `pair` turns: once round takes 2 pi over this many positions. */
-export function speed(base: number, pair: number): number {
-  return base ** ((-2 * pair) / WIDTH);
-}
+export const speed = (base: number, pair: number): number => base ** ((-2 * pair) / WIDTH);
 
 /** sin and cos of position times speed, side by side. */
 export function sinusoid(base: number, position: number, col: number): number {
@@ -48,6 +46,4 @@ export function scoreBias(state: OrderState, row: number, col: number): number {
   return 0;
 }
 
-export function clipped(distance: number): number {
-  return Math.max(-REACH, Math.min(REACH, distance));
-}
+export const clipped = (distance: number): number => Math.max(-REACH, Math.min(REACH, distance));

@@ -133,9 +133,7 @@ output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask
 type Scene = ReturnType<typeof sceneOf>;
 
 /** All alike: no node differs from another. */
-function featuresOf({ weighing }: WhatElseState): Matrix {
-  return weighing === "mean" ? fill(NODES, 2, () => 0) : FEATURES;
-}
+const featuresOf = ({ weighing }: WhatElseState): Matrix => (weighing === "mean" ? fill(NODES, 2, () => 0) : FEATURES);
 
 function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: NODES * NODES }, (_, index) =>

@@ -84,6 +84,4 @@ export function joined(edges: readonly number[], a: number, b: number): boolean 
   return a === b || edges.includes(edgeOf(a, b));
 }
 
-export function edgeOf(a: number, b: number): number {
-  return Math.min(a, b) * NODES + Math.max(a, b);
-}
+export const edgeOf = (a: number, b: number): number => Math.min(a, b) * NODES + Math.max(a, b);

@@ -139,6 +139,4 @@ export function saidOf({ text, date, weights }: Reading, character: number): str
   return `${nameOf(date[character] ?? "")} looks at ${looks.join(", ")}`;
 }
 
-export function nameOf(letter: string): string {
-  return letter === " " ? "the space" : `“${letter}”`;
-}
+export const nameOf = (letter: string): string => (letter === " " ? "the space" : `“${letter}”`);

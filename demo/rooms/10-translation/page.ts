@@ -142,9 +142,7 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   /** The largest weight of a character of the date. */
-  function spotOf(row: number) {
-    return { name: room.scene.network, row, col: bestOf(readingBy().weights, row) };
-  }
+  const spotOf = (row: number) => ({ name: room.scene.network, row, col: bestOf(readingBy().weights, row) });
 
   function start(): void {
     if (store.state.written === ANSWER) store.change({ written: 0 }, "run");

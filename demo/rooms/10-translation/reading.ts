@@ -24,9 +24,7 @@ export interface Reading {
 }
 
 /** Its characters; a space is not empty. */
-export function labelsOf(text: string): readonly string[] {
-  return Array.from(text.replaceAll(" ", "␣"));
-}
+export const labelsOf = (text: string): readonly string[] => Array.from(text.replaceAll(" ", "␣"));
 
 /** Of a network that has learnt nothing: it looks everywhere alike. */
 export function nothingRead(text: string): Reading {
@@ -42,9 +40,7 @@ export function readingOf(text: string, date: string, scores: Rows, alignment?: 
 }
 
 /** As networks read it: they know small letters, digits and the comma; all else is a space to them. */
-export function readable(text: string): string {
-  return text.toLowerCase().replace(/[^ a-z0-9,]/g, " ");
-}
+export const readable = (text: string): string => text.toLowerCase().replace(/[^ a-z0-9,]/g, " ");
 
 const { text, bahdanau, luong } = recorded;
 

@@ -44,9 +44,7 @@ export class Readings {
   }
 }
 
-function keyOf({ kind, ids, asked, off }: Question): string {
-  return `${kind} ${ids} ${asked} ${off}`;
-}
+const keyOf = ({ kind, ids, asked, off }: Question): string => `${kind} ${ids} ${asked} ${off}`;
 
 async function open({ kind, off }: Question, engine: Engine): Promise<Inside> {
   const [heed, { Inside, loadParameters, withoutHeads }] = await Promise.all([

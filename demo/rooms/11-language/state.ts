@@ -44,19 +44,13 @@ export type LanguageState = StateOf<typeof FIELDS>;
 export type LanguageStore = Store<LanguageState>;
 
 /** "Head 2 of layer 1": heads are counted through all layers. */
-export function headName(head: number): string {
-  return `Head ${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}`;
-}
+export const headName = (head: number): string => `Head ${(head % HEADS) + 1} of layer ${Math.floor(head / HEADS) + 1}`;
 
 /** "1 · 2", likewise. */
-export function shortHead(head: number): string {
-  return `${Math.floor(head / HEADS) + 1} · ${(head % HEADS) + 1}`;
-}
+export const shortHead = (head: number): string => `${Math.floor(head / HEADS) + 1} · ${(head % HEADS) + 1}`;
 
 /** A blank is written as underscores. */
-export function wordsOf(text: string): readonly string[] {
-  return cutIntoWords(text.replace(/_+/g, " [mask] ")).words;
-}
+export const wordsOf = (text: string): readonly string[] => cutIntoWords(text.replace(/_+/g, " [mask] ")).words;
 
 /** A causal model needs a word to begin with, and may go on at the end. */
 export const LANGUAGE_STATE = codecFrom<LanguageState>(FIELDS, (state) => {

@@ -21,9 +21,7 @@ export const LONGEST = 15;
 export const KNOWN = WORDS.filter((word) => /^\w/.test(word));
 
 /** -1 for a word that the models don't know. */
-export function idOf(word: string): number {
-  return WORDS.indexOf(word.toLowerCase().replace("’", "'"));
-}
+export const idOf = (word: string): number => WORDS.indexOf(word.toLowerCase().replace("’", "'"));
 
 /** Which of these words the models read: those that they know, as far as they can. */
 export function readable(words: readonly string[]): readonly number[] {

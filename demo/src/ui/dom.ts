@@ -66,9 +66,7 @@ export function find<T extends Element>(selector: string, type: new () => T, roo
   return element;
 }
 
-export function calm(): boolean {
-  return matchMedia("(prefers-reduced-motion: reduce)").matches;
-}
+export const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The page's colours are others now. */
 export function onRecolour(told: () => void): void {

@@ -30,9 +30,7 @@ export function signed(title: string, about: string, matrix: Matrix, rowLabels: 
 }
 
 /** Attention weights. */
-export function weighed(...parts: Parameters<typeof signed>): View {
-  return { ...signed(...parts), tone: "share", full: 1 };
-}
+export const weighed = (...parts: Parameters<typeof signed>): View => ({ ...signed(...parts), tone: "share", full: 1 });
 
 export class NamedMatrices<Name extends string> {
   readonly #matrices: ReadonlyMap<Name, HeedMatrix>;

@@ -18,9 +18,7 @@ export function small(value: number, decimals = 4): string {
 }
 
 /** 16777216 as 16,777,216; many times faster than what a locale makes of it. */
-export function whole(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
-}
+export const whole = (value: number): string => String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
 
@@ -53,9 +51,7 @@ export function timesTold([first = 1, ...factors]: readonly number[], result: nu
 }
 
 /** A difference: in decimals where one can see it, else as a power of ten. */
-export function apart(value: number): string {
-  return value >= 0.005 ? exact(value, 2) : magnitude(value);
-}
+export const apart = (value: number): string => (value >= 0.005 ? exact(value, 2) : magnitude(value));
 
 function minus(text: string): string {
   const clean = /^-0(?:\.0*)?$/.test(text) ? text.slice(1) : text;

@@ -1,8 +1,6 @@
 // Work with pauses in which the browser draws and takes input, so that a page stays responsive while it starts on a slow phone.
 
-export function pause(): Promise<void> {
-  return new Promise((go) => setTimeout(go));
-}
+export const pause = (): Promise<void> => new Promise((go) => setTimeout(go));
 
 /** After the next frame; in a page that nobody sees there are none. */
 export function drawn(): Promise<void> {
