@@ -7,9 +7,7 @@ import { Store } from "../../src/model/store.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { MOST_WIDTH } from "../../src/model/vocabulary.js";
 import { type Walk, walk } from "../../src/model/walk.js";
-import { sentenceInput } from "../../src/page/input.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
-import { sentenceStage } from "../../src/page/stage.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/controls.js";
 import { button, find, h } from "../../src/ui/dom.js";
@@ -19,6 +17,7 @@ import { heedCode, torchCode } from "./code.js";
 import { explain, MATRICES, type MatrixName, type Scene, viewOf } from "./matrices.js";
 import { HEADS, options } from "./options.js";
 import { PLACES, type Place, placeOf, tellingSpot } from "./places.js";
+import { sentenceInput, sentenceStage } from "./sentence.js";
 import { drawWalk } from "./shapes.js";
 import "../../style/walk.css";
 

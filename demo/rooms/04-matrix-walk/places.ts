@@ -4,10 +4,10 @@ import { bestOf, identity, type Matrix, rowsOf, widestGap } from "../../src/mode
 import { isNameless, type Role, type State, type StepName } from "../../src/model/state.js";
 import { WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
-import { tellingWord } from "../../src/page/stage.js";
 import { formula, fraction, plain, root, row, sub, sup, under } from "../../src/ui/math.js";
 import { exact } from "../../src/ui/numbers.js";
 import type { MatrixName, Scene, Spot } from "./matrices.js";
+import { tellingWord } from "./sentence.js";
 
 export interface Place {
   readonly step: StepName;

@@ -1,9 +1,8 @@
 // The costs of the present mask as a picture: tiles, multiply-adds and memory, and a race on this device.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { boundSlider } from "../../src/ui/controls.js";
+import { boundSlider, LongWork } from "../../src/ui/controls.js";
 import { fact, h, heads, line } from "../../src/ui/dom.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { bytes, percent, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { billions, gridCost, HEADS, type Laps, RACE_HEADS, race, scaledCost, WIDTH } from "./cost.js";

@@ -2,10 +2,9 @@
 // it the branches that stay above those that are dropped. The decoder goes on from a node that is chosen.
 
 import type { Cell } from "../../src/model/store.js";
-import { choice, presets } from "../../src/ui/controls.js";
+import { brokenOff, choice, presets } from "../../src/ui/controls.js";
 import { h, svg } from "../../src/ui/dom.js";
 import type { Explanation } from "../../src/ui/explanation.js";
-import { brokenOff } from "../../src/ui/long-work.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { exact, percent, small } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";

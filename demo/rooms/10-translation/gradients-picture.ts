@@ -2,7 +2,7 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { Board, figure, shape, type View } from "../../src/ui/board.js";
-import { LongWork } from "../../src/ui/long-work.js";
+import { LongWork } from "../../src/ui/controls.js";
 import { apart } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import type { Pair } from "./learn.js";

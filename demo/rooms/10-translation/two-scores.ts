@@ -1,7 +1,7 @@
 // Both networks beside each other: the alignment of each as a grid, and how well and how fast it writes dates that are new to it.
 
+import { LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import type { Networks } from "./networks.js";

@@ -3,9 +3,8 @@
 import { HEADS, type Kind, KNOWN, LAYERS, LONGEST } from "../../src/language/words.js";
 import { Store } from "../../src/model/store.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
-import { choice } from "../../src/ui/controls.js";
+import { brokenOff, choice } from "../../src/ui/controls.js";
 import { behind, h } from "../../src/ui/dom.js";
-import { brokenOff } from "../../src/ui/long-work.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { type Bar, barList } from "./bars.js";

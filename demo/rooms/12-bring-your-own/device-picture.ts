@@ -2,9 +2,8 @@
 
 import type { Engine } from "../../src/engine/engine.js";
 import { copyFrom } from "../../src/ui/code.js";
-import { boundSlider } from "../../src/ui/controls.js";
+import { boundSlider, LongWork } from "../../src/ui/controls.js";
 import { button, fact, h, heads, line, tableFrame } from "../../src/ui/dom.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { ABOUT, deviceOf, FIGURES, figuresOf, type Result, race, reportOf, statusOf } from "./race.js";

@@ -1,8 +1,8 @@
 // The head view: every weight of one head as a picture to zoom into, computed a few rows at a time.
 
 import type { Engine } from "../../src/engine/engine.js";
+import { LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { bytes, whole } from "../../src/ui/numbers.js";
 import { type Controls, picture } from "../../src/ui/picture.js";
 import { heedMap, type MapHandlers } from "./map/map.js";

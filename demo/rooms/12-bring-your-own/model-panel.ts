@@ -1,7 +1,7 @@
 // A model that was brought: a text for it, its pass with the means to stop it, and what it says comes next.
 
+import { LongWork } from "../../src/ui/controls.js";
 import { h, line } from "../../src/ui/dom.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { exact, percent, whole } from "../../src/ui/numbers.js";
 import { FileTrouble } from "./arrays.js";
 import type { Helper } from "./helper.js";

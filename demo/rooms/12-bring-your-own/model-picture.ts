@@ -1,9 +1,8 @@
 // The model view: every head of every layer at a glance, in their places or from the most focused to the most spread out.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { boundChoice } from "../../src/ui/controls.js";
+import { boundChoice, LongWork } from "../../src/ui/controls.js";
 import { behind, button, h, heads, line, onRecolour } from "../../src/ui/dom.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { shaderOf } from "./map/tile.js";

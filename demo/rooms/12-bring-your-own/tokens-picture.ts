@@ -2,9 +2,9 @@
 
 import type { Heed } from "heed";
 import type { Engine } from "../../src/engine/engine.js";
+import { LongWork } from "../../src/ui/controls.js";
 import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { HeedChart, type Series } from "../../src/ui/heed-chart.js";
-import { LongWork } from "../../src/ui/long-work.js";
 import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { nameOf } from "./arrays.js";

@@ -1,7 +1,7 @@
 // The one control in the footer that keeps the site for reading without a network, and forgets it again. Nothing is fetched before.
 
+import { LongWork } from "../ui/controls.js";
 import { button } from "../ui/dom.js";
-import { LongWork } from "../ui/long-work.js";
 
 const WORKER = "./offline.js";
 

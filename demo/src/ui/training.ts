@@ -3,9 +3,8 @@
 
 import type { Heed } from "heed";
 import type { Engine } from "../engine/engine.js";
-import { slider } from "./controls.js";
+import { LongWork, slider } from "./controls.js";
 import { HeedChart, type Series } from "./heed-chart.js";
-import { LongWork } from "./long-work.js";
 import { exact } from "./numbers.js";
 import { drawn } from "./pieces.js";
 
