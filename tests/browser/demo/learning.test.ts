@@ -8,7 +8,17 @@ import { attention } from "../../../web/src/reference/index.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, halfOfCell } from "./numbers.js";
-import { cell, hashOf, hover, kernelAnswered, longestParagraph, readMatrix, readTold, reload } from "./page.js";
+import {
+  cell,
+  hashOf,
+  hover,
+  kernelAnswered,
+  linesOf,
+  longestParagraph,
+  readMatrix,
+  readTold,
+  reload,
+} from "./page.js";
 import { saved } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
@@ -173,7 +183,8 @@ describe("reverse", () => {
       const { all, over } = await tasksOver(50, { page, prepare, act: () => train(page) });
       expect(all).toBeGreaterThan(80);
       expect(over).toEqual([]);
-      learnt.push([await readMatrix(page, "M"), await page.locator(".learning-side tbody").textContent()]);
+      const losses = await linesOf(page.locator(".learning-side heed-chart"));
+      learnt.push([await readMatrix(page, "M"), await losses.allTextContents()]);
       expect(learnt.at(-1)).toEqual(learnt[0]);
     },
     TIME_FOR_TRIES,

@@ -79,10 +79,11 @@ export async function openDrawers(page: Page): Promise<void> {
   });
 }
 
-/** A chart makes its table while that is open. */
-export async function openTable(chart: Locator): Promise<void> {
+/** The lines of a chart's table, which is made while it is open. */
+export async function linesOf(chart: Locator): Promise<Locator> {
   if ((await chart.locator("details").getAttribute("open")) === null) await chart.locator("summary").click();
   await chart.locator("tbody").waitFor();
+  return chart.locator("tbody tr");
 }
 
 /** The menu of a picture, with what is the whole room's; of the first one where the picture has none of its own. */

@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
-import { cell, hashOf, hover, kernelAnswered, openTable, readMatrix, readNumber, readTold, reload } from "./page.js";
+import { cell, hashOf, hover, kernelAnswered, linesOf, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
 const { open } = demoInChromium();
@@ -104,8 +104,8 @@ describe("the row that is shown", () => {
 });
 
 async function columnOf(chart: Locator, index: number): Promise<number[]> {
-  await openTable(chart);
-  return (await chart.locator(`tbody tr :nth-child(${index + 1})`).allTextContents()).map(readNumber);
+  const cells = (await linesOf(chart)).locator(`:nth-child(${index + 1})`);
+  return (await cells.allTextContents()).map(readNumber);
 }
 
 test.each([

@@ -14,8 +14,8 @@ import {
   cell,
   hashOf,
   kernelAnswered,
+  linesOf,
   longestParagraph,
-  openTable,
   readMatrix,
   readTold,
   reload,
@@ -168,10 +168,7 @@ test("both grids are softmaxes, and both networks are measured on new dates, wit
 const status = (page: Page, picture: string) => page.locator(`[data-picture="${picture}"] p[role=status]`);
 const lossChart = (page: Page) => page.locator('[data-picture="training"] heed-chart').first();
 
-async function losses(page: Page): Promise<string[]> {
-  await openTable(lossChart(page));
-  return await lossChart(page).locator("tbody tr").allTextContents();
-}
+const losses = async (page: Page): Promise<string[]> => (await linesOf(lossChart(page))).allTextContents();
 
 test(
   "trained until it is stopped without isolation, and from that address to the end with it: the same numbers, 95 % are right with attention and hardly one without, and the page never computes for 50 ms",
@@ -236,8 +233,7 @@ test("without a teacher, both networks begin with the losses of a training under
     .waitFor({ timeout: 100_000 });
   await page.getByRole("button", { name: "Stop" }).click();
   await status(page, "training").filter({ hasText: "Stopped." }).waitFor();
-  await openTable(lossChart(page));
-  const rows = lossChart(page).locator("tbody tr");
+  const rows = await linesOf(lossChart(page));
   const heed = await createHeed({ backend: "wasm" });
   for (const [column, attention] of (["dot", "none"] as const).entries()) {
     const stop = new AbortController();
