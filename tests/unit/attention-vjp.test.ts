@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { add, floor, lessEqual, mul, sub, table, tanh } from "../../web/src/expr/index.js";
-import { type AttentionVjpOptions, createHeed, type Heed } from "../../web/src/index.js";
+import { type AttentionVjpOptions, createHeed, type Heed, type Tensor } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
@@ -152,6 +152,26 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentio
         }
       }
     }
+  });
+
+  test("tensors, those of options too, may be disposed of before the backward call, in an engine's first call too", async () => {
+    using fresh = await openKind(kind);
+    const random = new Random(79);
+    const plain = [draw(random, 2, 7, 4), draw(random, 2, 9, 4), draw(random, 2, 9, 5), draw(random, 4, 4)] as const;
+    const outputGradient = draw(random, 2, 7, 5);
+    const call = ([q, k, v, w]: readonly (Tensor | Plain)[], options: AttentionVjpOptions = {}) =>
+      fresh.attentionVjp(q as Plain, k as Plain, v as Plain, { score: { type: "general", w: w as Plain }, ...options });
+    const gradients = [];
+    for (const isRefused of [false, false, true]) {
+      const tensors = plain.map(({ data, shape }) => fresh.tensor(data, shape));
+      const called = call(tensors, isRefused ? { temperature: -1 } : {});
+      for (const tensor of tensors) tensor.dispose();
+      if (isRefused) await expect(called).rejects.toMatchObject({ code: "option" });
+      else gradients.push(await (await called).backward(outputGradient));
+      expect(fresh.memory().tensors).toBe(0);
+    }
+    const expected = await (await call(plain)).backward(outputGradient);
+    expect(gradients).toEqual([expected, expected]);
   });
 
   test("a call can start from results at hand, and ends with its backward call or its release", async () => {

@@ -7,7 +7,7 @@ import { createCache } from "../../web/src/api/cache/kv-cache.js";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { LOCK } from "../../web/src/api/cache/types.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import type { CacheOptions, Heed, KVCache, TensorLike } from "../../web/src/index.js";
+import type { CacheOptions, Heed, KVCache, Tensor, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import {
   type CachedOptions,
@@ -571,6 +571,27 @@ describe("misuse", () => {
     for (const [at, expected] of [(3 * Math.E) / (Math.E + 1), 1.5].entries()) {
       for (const number of (await calls[at])?.output.data ?? [Number.NaN]) expect(number).toBeCloseTo(expected, 6);
     }
+  });
+
+  test("tensors of calls that wait for the cache may be disposed of", async () => {
+    const [q, k, v, w] = [draw(2, 2, 1, 8), draw(2, 2, 1, 8), draw(2, 2, 1, 8), draw(8, 8)] as const;
+    using plain = await made();
+    await plain.append(v, k);
+    const expected = await heed.attention(q, k, v, { cache: plain, score: { type: "general", w } });
+    using cache = await made();
+    const lock = cache[LOCK]();
+    const tensors = [q, k, v, w].map(({ data, shape }) => heed.tensor(data, shape));
+    const [query, key, value, weight] = tensors as [Tensor, Tensor, Tensor, Tensor];
+    const appended = cache.append(value, key);
+    const called = heed.attention(query, key, value, { cache, score: { type: "general", w: weight } });
+    for (const tensor of tensors) tensor.dispose();
+    const late = errorOf(() => cache.append(value, key));
+    await lock.release(true);
+    await appended;
+    expect((await called).output).toEqual(expected.output);
+    expect(await late).toMatchObject({ code: "disposed", message: expect.stringMatching(/append: key/) });
+    for (const one of [plain, cache]) one.dispose();
+    expect(heed.memory().tensors).toBe(0);
   });
 
   test("a sync call is refused while another is under way", async () => {

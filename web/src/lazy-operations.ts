@@ -29,7 +29,7 @@ export class LazyOperations {
   ): Promise<Awaited<ReturnType<ExtraModule[N]>>> {
     this.assertUsable(name);
     if (this.#module !== null) return call(backend, this.#module, name, given);
-    const held = hold(name, backend, given);
+    const held = hold(given);
     try {
       return call(backend, await this.load(name), name, held);
     } finally {

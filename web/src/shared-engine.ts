@@ -68,9 +68,7 @@ async function byName<R>(
   options: unknown,
 ): Promise<R> {
   if (engine !== undefined) return Reflect.apply(engine[operation], engine, [...tensors, options]);
-  const copies = guard("option", `${operation}: reading its arguments`, () => {
-    return hold(operation, null, { tensors, options });
-  });
+  const copies = guard("option", `${operation}: reading its arguments`, () => hold({ tensors, options }));
   const [query, key, value] = copies.tensors;
   if (operation === "attention") check(operation, null, { query, key, value }, copies.options);
   const heed = await openShared();

@@ -1,9 +1,18 @@
 // Arguments for a call that has to wait, while its caller may write to arrays and dispose of tensors.
 
-import type { Backend } from "../backends/backend.js";
-import { copyOperand, copyOptions } from "./copies.js";
-import { isOptions } from "./read-values.js";
+import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIGHT_OPTIONS } from "./options.js";
+import { isOptions, isRecord } from "./read-values.js";
 import { Tensor } from "./tensor.js";
+import {
+  copyF16,
+  isFloat16Array,
+  isFloat32Array,
+  isTypedArray,
+  isUint8Array,
+  isUint16Array,
+  plainBytes,
+  plainF32,
+} from "./typed-array.js";
 
 /** The unchecked arguments of an operation that takes tensors and then options. */
 export interface Arguments {
@@ -11,23 +20,61 @@ export interface Arguments {
   readonly options: unknown;
 }
 
-/** Arrays are copied, and tensors, which must be the backend's, are shared until `release`. */
-export function hold(where: string, backend: Backend | null, given: Arguments): Arguments & { release(): void } {
+/** The names by which options are read. Keys of an object do not include those on its prototype. */
+const NAMES = [
+  ...ATTENTION_OPTIONS,
+  ...RETURN_OPTIONS,
+  ...WEIGHT_OPTIONS,
+  ...DROPOUT_OPTIONS,
+  ...BLOCK_OPTIONS,
+  "type",
+];
+
+const NOT_COPIED = ["out", "signal", "cache"];
+
+/** How deep options nest, as in `return.weights.rows`. */
+const DEEPEST = 4;
+
+export interface Held extends Arguments {
+  release(): void;
+}
+
+/** Copies arrays, and shares tensors until `release`. Each option is read once; `out`, `signal` and `cache` are not copied. */
+export function hold(given: Arguments, numbers = copyNumbers): Held {
   const shared: Tensor[] = [];
-  const held = (value: unknown, what: unknown): unknown => {
-    if (!(value instanceof Tensor)) return value;
-    const tensor = Tensor.share(value, backend, `${where}: ${what}`);
-    shared.push(tensor);
-    return tensor;
+  const operand = (value: unknown): unknown => {
+    if (value instanceof Tensor) {
+      const tensor = Tensor.share(value);
+      shared.push(tensor);
+      return tensor;
+    }
+    if (!isRecord(value) || !("data" in value)) return numbers(value);
+    return { data: numbers(value["data"]), shape: copyNumbers(value["shape"]), dtype: value["dtype"] };
   };
-  const options = copyOptions(given.options);
+  const named = (value: unknown, depth: number): unknown => {
+    if (!isOptions(value) || value instanceof Tensor || "data" in value || depth === 0) return operand(value);
+    const copy: Record<string, unknown> = {};
+    for (const name of new Set([...Object.keys(value), ...NAMES])) {
+      if (!(name in value)) continue;
+      const inner = value[name];
+      copy[name] = NOT_COPIED.includes(name) ? inner : named(inner, depth - 1);
+    }
+    return copy;
+  };
   return {
-    tensors: given.tensors.map((value, at) => held(copyOperand(value), `argument ${at + 1}`)),
-    options: isOptions(options)
-      ? Object.fromEntries(Object.entries(options).map(([name, value]) => [name, held(value, name)]))
-      : options,
+    tensors: given.tensors.map(operand),
+    options: named(given.options, DEEPEST),
     release: () => {
       for (const tensor of shared) tensor.dispose();
     },
   };
+}
+
+/** Copies an array. Anything else is returned as it is, and validation refuses it. */
+function copyNumbers(value: unknown): unknown {
+  if (isFloat32Array(value)) return plainF32(value).slice();
+  if (isUint8Array(value)) return plainBytes(value).slice();
+  if (isFloat16Array(value) || isUint16Array(value)) return copyF16(value);
+  if (Array.isArray(value)) return value.slice();
+  return isTypedArray(value) ? [...value] : value;
 }

@@ -57,9 +57,10 @@ export class Tensor {
     return resident;
   }
 
-  /** @internal Another tensor of the same values, which stay until both are disposed of. */
-  static share(tensor: Tensor, backend: Computer | null, where: string): Tensor {
-    return new Tensor(tensor.#backend, Tensor.residentOf(tensor, backend, where), tensor.shape, tensor.#owners);
+  /** @internal Another tensor of the same values, which stay until both are disposed of. One that was disposed of is returned as it is. */
+  static share(tensor: Tensor): Tensor {
+    const resident = tensor.#resident;
+    return resident === undefined ? tensor : new Tensor(tensor.#backend, resident, tensor.shape, tensor.#owners);
   }
 
   /** @internal */

@@ -43,7 +43,7 @@ function run<N extends keyof Relative>(
 ): Promise<Awaited<ReturnType<Relative[N]>>> {
   return guardAsync("option", `${name}: reading its arguments`, async () => {
     const { engine, ...rest } = isRecord(all) ? all : {};
-    const { tensors, options } = hold(name, null, { tensors: given, options: rest });
+    const { tensors, options } = hold({ tensors: given, options: rest });
     const module = await import("./relative-positions.js");
     // TypeScript does not see that these are the arguments of the function of that name.
     return Reflect.apply(module[name], null, [

@@ -4,10 +4,10 @@
 import type { AttentionProblem, Backend, Computer, Dims4, Operand } from "../../backends/backend.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
 import { appendTo } from "../../operations/append.js";
-import { copyOperand, copyOptions } from "../copies.js";
 import { showShape, showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
+import { type Arguments, hold } from "../hold.js";
 import type { GivenTensors, Layout, Numbers, TensorInput } from "../inputs.js";
 import { readLayout, viewOf } from "../layout.js";
 import { checkRoom, readTensor, readTensors } from "../operands.js";
@@ -132,16 +132,12 @@ class PagedCache implements KVCache {
     value: TensorInput,
     options?: { readonly layout?: Layout | undefined },
   ): Promise<void> {
-    const { given, layout } = guard("option", "append: reading its arguments", () => {
-      const { layout } = readRecord("append", "options", options, ["layout"]);
-      return {
-        given: this.#mutex.isIdle ? { key, value } : { key: copyOperand(key), value: copyOperand(value) },
-        layout: readLayout("append", layout),
-      };
+    const layout = guard("option", "append: reading its arguments", () => {
+      return readLayout("append", readRecord("append", "options", options, ["layout"])["layout"]);
     });
-    return this.#mutex.run(() => {
+    return this.#inTurn("append", { tensors: [key, value], options: undefined }, ({ tensors }) => {
       this.#assertUsable("append");
-      const rows = guard("option", "append: reading its arguments", () => this.#readRows(given, layout));
+      const rows = guard("option", "append: reading its arguments", () => this.#readRows(tensors, layout));
       this.#store.commit(this.#write("append", rows));
     });
   }
@@ -234,20 +230,25 @@ class PagedCache implements KVCache {
     return { acquired, handle, release };
   }
 
-  async #attend(backend: Backend, given: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
-    if (this.#mutex.isIdle) return this.#mutex.run(() => this.#compute(backend, given, options));
-    const { tensors, settings, signal } = guard("option", "attention: reading its arguments", () => {
-      const { query, key, value } = given;
-      const settings = copyOptions(options);
-      return {
-        tensors: { query: copyOperand(query), key: copyOperand(key), value: copyOperand(value) },
-        settings,
-        signal: isOptions(settings) ? readSignal("attention", settings["signal"]) : null,
-      };
+  #attend(backend: Backend, { query, key, value }: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
+    return this.#inTurn("attention", { tensors: [query, key, value], options }, (given) => {
+      const [query, key, value] = given.tensors;
+      return this.#compute(backend, { query, key, value }, given.options);
     });
-    return guardAsync("option", "attention: waiting for the cache", () =>
-      this.#mutex.run(() => this.#compute(backend, tensors, settings), signal),
-    );
+  }
+
+  /** Runs at once, or holds the arguments until the calls before it are done. */
+  async #inTurn<R>(where: string, given: Arguments, act: (given: Arguments) => R | Promise<R>): Promise<R> {
+    if (this.#mutex.isIdle) return this.#mutex.run(() => act(given));
+    const held = guard("option", `${where}: reading its arguments`, () => hold(given));
+    const signal = isOptions(held.options) ? readSignal(where, held.options["signal"]) : null;
+    return guardAsync("option", `${where}: waiting for the cache`, async () => {
+      try {
+        return await this.#mutex.run(() => act(held), signal);
+      } finally {
+        held.release();
+      }
+    });
   }
 
   async #compute(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
@@ -370,7 +371,7 @@ class PagedCache implements KVCache {
   }
 
   /** Reads the arguments of `append`. */
-  #readRows(given: { readonly key: unknown; readonly value: unknown }, layout: Layout): NewRows {
+  #readRows([key, value]: readonly unknown[], layout: Layout): NewRows {
     const operand = (name: string, value: unknown): Operand => {
       const { source, dtype, elements, shape } = readTensor("append", name, value, this.#backend);
       if (shape.length < 2 || shape.length > 4) {
@@ -378,7 +379,7 @@ class PagedCache implements KVCache {
       }
       return { source, dtype, elements, ...viewOf("append", name, shape, layout, this.kvHeads) };
     };
-    const rows = { key: operand("key", given.key), value: operand("value", given.value) };
+    const rows = { key: operand("key", key), value: operand("value", value) };
     this.#checkRows("append", rows);
     return rows;
   }

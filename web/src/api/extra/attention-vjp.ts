@@ -22,6 +22,7 @@ import {
 import { showShape } from "../describe.js";
 import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
+import { type Held, hold } from "../hold.js";
 import { denseView, perHeadShape, type View } from "../layout.js";
 import { operandOf, product, readF32, readTensor } from "../operands.js";
 import { ATTENTION_OPTIONS } from "../options.js";
@@ -65,15 +66,23 @@ interface Given {
   readonly weights: readonly number[];
 }
 
-export async function attentionVjp(
-  backend: Backend,
-  tensors: readonly unknown[],
-  givenOptions: unknown,
-): Promise<Result> {
+/** Holds tensors, but not arrays, until the backward call is done. */
+export async function attentionVjp(backend: Backend, tensors: readonly unknown[], options: unknown): Promise<Result> {
+  const held = guard("option", "attentionVjp: reading its arguments", () => hold({ tensors, options }, (same) => same));
+  try {
+    return await vjp(backend, held);
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+async function vjp(backend: Backend, held: Held): Promise<Result> {
   const where = "attentionVjp";
   const { root } = backend;
+  const { tensors } = held;
   const { checked, trees, given, saved, keep, signal } = guard("option", `${where}: reading its arguments`, () => {
-    const { saved, ...rest } = readRecord(where, "options", givenOptions, NAMES);
+    const { saved, ...rest } = readRecord(where, "options", held.options, NAMES);
     const trees: ModTrees = {};
     const options = readAttentionOptions(where, { ...rest, ...remembering(rest, trees) });
     const [query, key, value] = ["query", "key", "value"].map((name, at) => readTensor(where, name, tensors[at], root));
@@ -103,7 +112,7 @@ export async function attentionVjp(
     const functions = isPlain ? null : await compiled(where, trees);
     await root.use("training");
     const results = saved ?? (await forward(backend, problem, signal));
-    const way = new Way(backend, { checked, given, functions, ...results });
+    const way = new Way(backend, { checked, given, functions, held, ...results });
     try {
       return await way.results(keep);
     } catch (error) {
@@ -202,6 +211,7 @@ interface Kept extends Saved {
   readonly checked: CheckedAttention;
   readonly given: Given;
   readonly functions: Functions | null;
+  readonly held: Held;
 }
 
 /** What the backward call needs, until it is done or released. */
@@ -243,6 +253,7 @@ class Way {
     this.#kept = null;
     unfinalise(this);
     for (const resident of kept?.own ?? []) this.#backend.free(resident);
+    kept?.held.release();
   }
 
   #backward(outputGradient: unknown, options: unknown): Promise<Gradients> {

@@ -26,7 +26,7 @@ export async function relativeKeys(
   const {
     tensors: [q, tableGiven],
     options,
-  } = await asArrays(where, backend, { tensors, options: givenOptions });
+  } = await asArrays({ tensors, options: givenOptions });
   const names = ["length", "offset", "scale", "layout", "heads", "keep", "signal"];
   const { scale, signal, query, table, layout, heads, queries, length, offset, keep } = guard(
     "option",
@@ -89,7 +89,7 @@ export async function relativeValues(
   const {
     tensors: [weightsGiven, tableGiven],
     options,
-  } = await asArrays(where, backend, { tensors, options: givenOptions });
+  } = await asArrays({ tensors, options: givenOptions });
   const { weights, table, offset, keep, signal } = guard("option", `${where}: reading its arguments`, () => {
     const given = readRecord(where, "options", options, ["offset", "keep", "signal"]);
     const weights = readF32(where, "weights", weightsGiven, null);
@@ -128,8 +128,8 @@ export async function relativeValues(
 }
 
 /** The arguments without tensors: tables are looked up on the calling thread. */
-async function asArrays(where: string, backend: Backend, given: Arguments): Promise<Arguments> {
-  const { tensors, options, release } = hold(where, backend, given);
+async function asArrays(given: Arguments): Promise<Arguments> {
+  const { tensors, options, release } = hold(given);
   const read = async (value: unknown): Promise<unknown> =>
     value instanceof Tensor ? { data: await value.read(), shape: value.shape } : value;
   try {
