@@ -2,6 +2,7 @@
 
 #include "heed/rounding.hpp"
 #include "kernels/instances/layers.hpp"
+#include "operations/common/gemm_tasks.hpp"
 #include "operations/common/parallel_for.hpp"
 #include "operations/common/scratch.hpp"
 
@@ -9,13 +10,6 @@ namespace heed {
 namespace {
 
 constexpr RowRules kRules{"linear"};
-
-/// A task has so many rows and starts at a multiple of them: whole tiles of 6 and of 4, and few enough to stay in the
-/// second-level cache while the panels of the matrix pass them.
-constexpr Index kRowsPerTask = 96;
-
-// With so many tasks a worker, workers that start late still end together.
-constexpr Index kTasksPerWorker = 4;
 
 /// A product, and the position of a task in it.
 struct AffineTask {
@@ -46,15 +40,6 @@ void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
   kernels::pointwise(kernel_task);
 }
 
-/// The columns of a task, in whole panels: fewer where rows alone do not keep all workers busy. For one row they are a
-/// multiple of those that GEMV reads at once.
-Index choose_columns(Index outputs, Index rows, int workers) {
-  const Index wanted = workers > 1 ? kTasksPerWorker * workers : 1;
-  const Index panels = divide_up(outputs, kernels::kPanel);
-  const Index cuts = std::clamp<Index>(divide_up(wanted, divide_up(rows, kRowsPerTask)), 1, panels);
-  return round_up(divide_up(panels, cuts), rows == 1 ? Index{kernels::kPanelsAtOnce} : Index{1}) * kernels::kPanel;
-}
-
 }  // namespace
 
 Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
@@ -71,7 +56,9 @@ Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
       static_cast<double>(input.count) * static_cast<double>(input.length) * static_cast<double>(output.length);
   const int workers = choose_workers(executor, multiplications);
   const Index row_cuts = divide_up(input.count, kRowsPerTask);
-  const Index columns_per_task = choose_columns(output.length, input.count, workers);
+  // Those of one row are a multiple of those that GEMV reads at once.
+  const Index columns_per_task =
+      choose_columns(output.length, input.count, workers, input.count == 1 ? kernels::kPanelsAtOnce : 1);
   const Index per_worker = std::min(input.count, kRowsPerTask) * kernels::kPanel;
   const Scratch scratch(output.length % kernels::kPanel == 0 ? 0 : per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "linear: scratch memory must fit, could not get it"};

@@ -17,8 +17,11 @@ struct GemmTask {
   int columns;  // of the panels, the last one perhaps in part
   float* sums;  // [row_count] rows of `columns`, sum_stride apart
   std::ptrdiff_t sum_stride;
-  float* last_panel;  // [row_count][kPanel], aligned: scratch memory for the one that is not whole
+  float* last_panel;       // [row_count][kPanel], aligned: scratch memory for the one that is not whole
+  bool are_added = false;  // to what is there
 };
+
+void packed_gemm(const GemmTask& task);
 
 /// GEMV reads so many panels at once.
 inline constexpr int kPanelsAtOnce = 6;
@@ -39,10 +42,13 @@ struct StridedGemmTask {
   std::ptrdiff_t sum_stride;
   float* panel;       // kDepthBlock lines of kPanel, aligned: scratch memory
   float* last_panel;  // [row_count][kPanel], likewise
-  float* left_block;  // likewise, kDepthBlock lines of row_count; null: columns of `left` are read where they lie
+  float* left_block;  // likewise, row_count lines of kLeftStride, where `left` is transposed
 };
 
 /// The depth of a panel that passes all rows: 16 KB, half of a first-level cache; six rows of that depth fit beside it.
 inline constexpr int kDepthBlock = 4096 / kPanel;
+
+/// Lines at multiples of 2 KiB would share a few places of the first-level cache.
+inline constexpr int kLeftStride = kDepthBlock + kScratchAlignment / sizeof(float);
 
 }  // namespace heed::kernels

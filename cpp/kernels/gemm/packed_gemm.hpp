@@ -42,8 +42,12 @@ void packed_gemm(const GemmTask& task) {
   const int panels = (task.columns + kPanel - 1) / kPanel;
   const std::ptrdiff_t panel_floats = std::ptrdiff_t{task.depth} * kPanel;
   const auto sums_of = [&](int panel) { return panel < whole ? task.sums + panel * kPanel : task.last_panel; };
+  const auto left = static_cast<std::size_t>(task.columns - whole * kPanel) * sizeof(float);
+  for (int row = 0; task.are_added && left > 0 && row < task.row_count; ++row) {
+    std::memcpy(task.last_panel + row * kPanel, task.sums + row * task.sum_stride + whole * kPanel, left);
+  }
   int begin = 0;
-  for (; task.row_count == 1 && begin + kPanelsAtOnce <= whole; begin += kPanelsAtOnce) {
+  for (; task.row_count == 1 && !task.are_added && begin + kPanelsAtOnce <= whole; begin += kPanelsAtOnce) {
     multiply_row(task.rows, task.panels + begin * panel_floats, task.depth, sums_of(begin));
   }
   for (int first = 0; first < task.depth; first += kDepthBlock) {
@@ -53,11 +57,10 @@ void packed_gemm(const GemmTask& task) {
       const std::ptrdiff_t stride = panel < whole ? task.sum_stride : kPanel;
       for_each_tile(task.row_count, [&]<int kRows>(int row) {
         multiply_nt<kRows>({weights, depth, {task.rows + row * task.row_stride + first, task.row_stride}},
-                           {sums_of(panel) + row * stride, stride, first > 0});
+                           {sums_of(panel) + row * stride, stride, task.are_added || first > 0});
       });
     }
   }
-  const auto left = static_cast<std::size_t>(task.columns - whole * kPanel) * sizeof(float);
   for (int row = 0; left > 0 && row < task.row_count; ++row) {
     std::memcpy(task.sums + row * task.sum_stride + whole * kPanel, task.last_panel + row * kPanel, left);
   }

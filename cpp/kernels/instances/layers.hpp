@@ -7,7 +7,6 @@
 
 namespace heed::kernels {
 
-void packed_gemm(const GemmTask& task);
 void pointwise(const PointwiseTask& task);
 void normalize_rows(const NormTask& task);
 void gru_step(const GruStepTask& task);

@@ -2,6 +2,7 @@
 
 #include "heed/rounding.hpp"
 #include "kernels/instances/training.hpp"
+#include "operations/common/gemm_tasks.hpp"
 #include "operations/common/parallel_for.hpp"
 #include "operations/common/scratch.hpp"
 
@@ -10,13 +11,8 @@ namespace {
 
 constexpr RowRules kRules{"product"};
 
-/// Whole tiles of 6 and of 4 rows, as many as make the packing of a panel cheap beside its products.
-constexpr Index kRowsPerTask = 96;
-constexpr Index kColumnsPerTask = 64;
-
-/// Columns of numbers so far apart are copied together first: lines at multiples of 4 KiB share a few places of the
-/// first-level cache. Closer ones are faster read where they lie.
-constexpr Index kFarApart = 512;
+/// Panels of a task at least, so that packing its rows is cheap beside its products.
+constexpr Index kPanelsPerTask = 6;
 
 Status check(const ProductInputs& inputs, const Rows<float>& output) {
   const auto& [left, right, addend, is_transposed] = inputs;
@@ -39,16 +35,16 @@ Status product(const ProductInputs& inputs, const Rows<float>& output, Executor&
   const int workers = choose_workers(executor, multiplications);
   const Index panel_floats = Index{kernels::kDepthBlock} * kernels::kPanel;
   const Index panels_floats = panel_floats + kRowsPerTask * kernels::kPanel;
-  const bool packs_left = is_transposed && left.stride >= kFarApart;
-  const Index per_worker = panels_floats + (packs_left ? kernels::kDepthBlock * kRowsPerTask : 0);
+  const Index per_worker = panels_floats + (is_transposed ? kernels::kLeftStride * kRowsPerTask : 0);
   const Scratch scratch(per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "product: scratch memory must fit, could not get it"};
 
   const Index row_cuts = divide_up(output.count, kRowsPerTask);
-  const Index tasks = row_cuts * divide_up(output.length, kColumnsPerTask);
+  const Index columns_per_task = choose_columns(output.length, output.count, workers, kPanelsPerTask);
+  const Index tasks = row_cuts * divide_up(output.length, columns_per_task);
   parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
     const Index row = task % row_cuts * kRowsPerTask;
-    const Index column = task / row_cuts * kColumnsPerTask;
+    const Index column = task / row_cuts * columns_per_task;
     float* const own = scratch.data() + worker * per_worker;
     kernels::strided_gemm({.left = left.data + (is_transposed ? row : row * left.stride),
                            .left_stride = static_cast<std::ptrdiff_t>(left.stride),
@@ -57,14 +53,14 @@ Status product(const ProductInputs& inputs, const Rows<float>& output, Executor&
                            .depth = static_cast<int>(depth),
                            .right = right.data + column,
                            .right_stride = static_cast<std::ptrdiff_t>(right.stride),
-                           .columns = static_cast<int>(std::min(kColumnsPerTask, output.length - column)),
+                           .columns = static_cast<int>(std::min(columns_per_task, output.length - column)),
                            .addend = addend.is_present() ? addend.row(row) + column : nullptr,
                            .addend_stride = static_cast<std::ptrdiff_t>(addend.stride),
                            .sums = output.row(row) + column,
                            .sum_stride = static_cast<std::ptrdiff_t>(output.stride),
                            .panel = own,
                            .last_panel = own + panel_floats,
-                           .left_block = packs_left ? own + panels_floats : nullptr});
+                           .left_block = is_transposed ? own + panels_floats : nullptr});
   });
   if (is_set(stop)) return {StatusCode::aborted, "product: stopped by its caller"};
   return {};
