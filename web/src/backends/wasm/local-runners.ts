@@ -91,6 +91,11 @@ export class SlicedRunner extends LocalRunner {
     this.#running.clear();
   }
 
+  /** Goes on in a new task where the current one has computed something. */
+  async rest(): Promise<void> {
+    while (this.#end > 0) await nextTask();
+  }
+
   /** Goes on in a new task where the current one, whichever calls it computed, would last long with another slice. */
   async #breathe(): Promise<void> {
     while (this.#end > 0 && performance.now() + this.#took >= this.#end) await nextTask();

@@ -31,6 +31,9 @@ const MAX_SHARDS = 256;
 /** A worker is sent this many shards ahead, so that it has work while the calling thread is busy. */
 const DEPTH = 2;
 
+/** Once so many bytes are packed, about a millisecond's, the next shard is packed in a task of its own. */
+const MOST_PACKED = 2 ** 20;
+
 /** A worker that is still computing this long after an abort is terminated. */
 const ABORT_GRACE_MS = 40;
 
@@ -62,6 +65,8 @@ export class PrivateRunner implements Runner {
   #members: Member[] = [];
   /** Workers that an abort terminated and that are being replaced. */
   #ended = 0;
+  /** Bytes that the current task has packed. */
+  #packed = 0;
   #lost: WorkerLost | null = null;
   /** The queues of the running calls, oldest first. */
   #queues: ShardQueue[] = [];
@@ -160,7 +165,7 @@ export class PrivateRunner implements Runner {
     const queue = new ShardQueue(job, shards);
     this.#queues.push(queue);
     if (this.lost !== null) queue.stop(this.lost);
-    this.#sendNext();
+    void this.#local.rest().then(() => this.#sendNext());
     try {
       await queue.over;
     } finally {
@@ -176,9 +181,14 @@ export class PrivateRunner implements Runner {
 
   /** Takes shards from the first call that has one left. A worker has shards of one call only. */
   #sendUpTo(depth: number): void {
+    this.#packed = 0;
     for (const [index, member] of this.#members.entries()) {
       const current = member.inFlight[0];
       if (member.inFlight.length >= depth) continue;
+      if (this.#packed >= MOST_PACKED) {
+        void nextTask().then(() => this.#sendUpTo(depth));
+        return;
+      }
       for (const queue of current === undefined ? this.#queues : [current]) {
         const shard = queue.next(index, this.#members.length);
         if (shard === undefined) continue;
@@ -214,6 +224,7 @@ export class PrivateRunner implements Runner {
     // Recorded before the answer: messages arrive in order, so the next one may count on these buffers.
     for (const { buffer } of shard.buffers) stored.set(buffer.id, buffer.version);
     const data = buffers.map((use) => use.data).filter((bytes) => bytes !== null);
+    this.#packed += data.reduce((total, { byteLength }) => total + byteLength, 0);
     const done = await link.request(message, [message.block, ...data]);
     member.memoryBytes = done.memoryBytes;
     if (done.status === TRAPPED) {
