@@ -41,7 +41,7 @@ export interface AttentionVjp<O> {
   readonly lse: Returned<O> | undefined;
   /**
    * The gradients of a loss whose gradient in the output is given, in its shape. It can be called once, and not after `release`. Until then
-   * query, key and value must not change.
+   * arrays that were given must not change; tensors may be disposed of.
    */
   backward<const B extends BackwardOptions = Record<never, never>>(
     outputGradient: TensorInput,
