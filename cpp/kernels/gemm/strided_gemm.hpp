@@ -35,12 +35,12 @@ inline FloatRows transpose_left(const StridedGemmTask& task, int first, int dept
 }
 
 void strided_gemm(const StridedGemmTask& task) {
-  for (int row = 0; task.addend && row < task.row_count; ++row) {
-    std::memcpy(task.sums + row * task.sum_stride, task.addend + row * task.addend_stride,
-                static_cast<std::size_t>(task.columns) * sizeof(float));
+  const auto bytes = static_cast<std::size_t>(task.columns) * sizeof(float);
+  for (int row = 0; (task.addend || task.depth == 0) && row < task.row_count; ++row) {
+    float* const sums = task.sums + row * task.sum_stride;
+    task.addend ? std::memcpy(sums, task.addend + row * task.addend_stride, bytes) : std::memset(sums, 0, bytes);
   }
-  int first = 0;
-  do {
+  for (int first = 0; first < task.depth; first += kDepthBlock) {
     const int depth = task.depth - first < kDepthBlock ? task.depth - first : kDepthBlock;
     const FloatRows left =
         task.is_transposed ? transpose_left(task, first, depth) : FloatRows{task.left + first, task.left_stride};
@@ -58,8 +58,7 @@ void strided_gemm(const StridedGemmTask& task) {
                    .last_panel = task.last_panel,
                    .are_added = task.addend || first > 0});
     }
-    first += depth;
-  } while (first < task.depth);
+  }
 }
 
 }  // namespace heed::kernels
