@@ -174,6 +174,26 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentio
     expect(gradients).toEqual([expected, expected]);
   });
 
+  test("a backward call reads its gradient at once, runs once, and is not touched by a release", async () => {
+    const random = new Random(80);
+    const [q, k, v, g] = [draw(random, 2, 7, 4), draw(random, 2, 9, 4), draw(random, 2, 9, 5), draw(random, 2, 7, 5)];
+    const expected = await (await engine.attentionVjp(q, k, v)).backward(g);
+    const tensor = engine.tensor(g.data, g.shape);
+    const ofTensor = (await engine.attentionVjp(q, k, v)).backward(tensor);
+    tensor.dispose();
+    const copy = { data: g.data.slice(), shape: g.shape };
+    const { backward, release } = await engine.attentionVjp(q, k, v);
+    const ofArray = backward(copy);
+    copy.data.fill(7);
+    release();
+    await expect(backward(g)).rejects.toMatchObject({ code: "disposed" });
+    expect(await Promise.all([ofTensor, ofArray])).toEqual([expected, expected]);
+    expect(engine.memory().tensors).toBe(0);
+    const sinks = draw(random, 2, 1);
+    const withSinks = await engine.attentionVjp(q, k, v, { sinks });
+    expect((await withSinks.backward(g)).dsinks?.shape).toEqual([2, 1]);
+  });
+
   test("a call can start from results at hand, and ends with its backward call or its release", async () => {
     const random = new Random(78);
     const [q, k, v] = [draw(random, 2, 7, 4), draw(random, 2, 9, 4), draw(random, 2, 9, 5)];

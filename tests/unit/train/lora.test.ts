@@ -228,9 +228,11 @@ test("a file of an adapted model is refused by a plain one, by name, and read by
       "Linear: parameter decoder.layers.0.self_attn.q_proj.lora_A.weight is of an adapter, which lora of heed/train must have added before",
   };
   expect(() => plain.load(file)).toThrow(expect.objectContaining(refusal));
-  await expect(loadCheckpoint(await saveCheckpoint(model, optimizer), plain, new AdamW(plain))).rejects.toMatchObject(
-    refusal,
-  );
+  await expect(loadCheckpoint(await saveCheckpoint(model, optimizer), plain, new AdamW(plain))).rejects.toMatchObject({
+    code: "load",
+    message:
+      "loadCheckpoint: the model must have an adapter decoder.layers.0.self_attn.q_proj.lora_A of alpha 4, as in the file, got undefined",
+  });
   expect(plain.parameters()).toEqual(before);
   const copy = make(engine, { seed: 6 });
   copy.model.load(file);
@@ -261,6 +263,9 @@ test("what is frozen beside the adapters can learn with them, and everything lea
   expect(await gradientsOf()).toContain("words.weight");
   await expect(adapters.merge()).rejects.toMatchObject({ code: "option" });
   await expect(adapters.save()).rejects.toThrow("Lora.save: the adapters have been merged");
+  expect(() => adapters.load(new Map())).toThrow(
+    expect.objectContaining({ code: "option", message: "Lora.load: the adapters have been merged" }),
+  );
   expect(lora(model, { rank: 1, targets: ["out_proj"] }).config.lora_alpha).toBe(1);
 });
 

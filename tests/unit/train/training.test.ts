@@ -460,14 +460,14 @@ test("what is not a model, a pass or a loss is refused by name", async () => {
   await expect(train(model, { ...every, checkpoint: { every: 1, save: 1 as never } })).rejects.toMatchObject(
     option(/checkpoint.save must be a function/),
   );
-  expect(() => warmupCosine(0, {} as never)).toThrow(/schedule: peak must be given/);
+  expect(() => warmupCosine(0, {} as never)).toThrow(/^warmupCosine: peak must be given/);
   const kept = new AdamW(model);
   await gradients(model, mlpLoss(model));
   await kept.step();
   const file = await saveCheckpoint(model, kept);
   await expect(loadCheckpoint(file, model, new Sgd(model, { learningRate: 1, momentum: 0.9 }))).rejects.toMatchObject({
     code: "load",
-    message: expect.stringMatching(/must have what this optimizer keeps of up_proj.weight, got one of another/),
+    message: expect.stringMatching(/^loadCheckpoint: the file must be of the optimizer's kind, Sgd, got "AdamW"$/),
   });
   await expect(saveCheckpoint(model, other)).rejects.toMatchObject(option(/^saveCheckpoint: optimizer must be/));
   expect((await gradients(model, mlpLoss(model))).loss).toBeGreaterThan(0);

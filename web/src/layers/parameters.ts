@@ -93,7 +93,10 @@ export class Parameter {
   async residentIn(backend: Backend, where: string): Promise<Resident> {
     const value = this.loaded(where);
     const variable = this.#variable;
-    if (variable !== null && variable.backend === backend.root) {
+    if (variable !== null) {
+      if (variable.backend !== backend.root) {
+        throw new HeedError("option", `${where} has learnt on another engine: a part needs that of its model`);
+      }
       if (this.layout === "plain") return variable.value;
       if (this.#version !== variable.version) this.#free();
       this.#version = variable.version;

@@ -22,7 +22,7 @@ export class Pass {
     this.#want = want;
   }
 
-  /** Brings an array into the pass and asks for its gradient, which `gradients` then gives among `inputGradients`. */
+  /** Brings an array into the pass and asks for its gradient, which `gradients` then gives among `inputGradients`. What is computed from it before is not part of that. */
   async input(x: TensorInput): Promise<Tensor> {
     const tensor = await this.#scope.take("Pass.input", "x", x);
     if (this.#scope.tape?.needs(tensor) === true) {

@@ -201,8 +201,8 @@ export class Scope {
     const { tape } = this;
     const find = (): Promise<Resident> => tape?.use(parameter, where) ?? parameter.residentIn(this.backend, where);
     let resident = await find();
-    // Where it learns meanwhile, there may be a newer one.
-    while (!resident.live && parameter.variable !== null) resident = await find();
+    // Where it learns meanwhile, there may be a newer one. A pass that is differentiated holds those that it began with.
+    while (tape === null && !resident.live && parameter.variable !== null) resident = await find();
     if (resident.live) this.#program.hold(resident);
     return { parameter, resident, length: product(parameter.shape) };
   }
@@ -302,6 +302,9 @@ export class Scope {
       if (kept !== null && problem.lse === null) this.#own(kept, [kept.elements]);
       const given = { ...tensors, problem: placedProblem, trees };
       this.tape.record({ kind: "attention", ...given, lse: kept, made: [result.output] });
+      for (const part of Object.values(result)) {
+        if (part instanceof Tensor && part !== result.output && this.tape.needs(result.output)) this.tape.cut(part);
+      }
     }
     return result;
   }

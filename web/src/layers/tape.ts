@@ -89,4 +89,6 @@ export interface Tape {
   fork(): Tape | null;
   /** Whether a gradient goes through this tensor. */
   needs(x: Tensor): boolean;
+  /** No gradient goes through this tensor, which depends on what learns. */
+  cut(x: Tensor): void;
 }

@@ -3,13 +3,15 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guardAsync } from "../api/guard.js";
-import { readCount, readRecord } from "../api/read-values.js";
+import { isOptions, readCount, readRecord } from "../api/read-values.js";
 import type { Resident } from "../backends/backend.js";
 import { ByteReader, type FileSource } from "../layers/io/byte-reader.js";
 import { loadSafetensors, readSafetensorsHeader, saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";
-import type { ParameterTensor } from "../layers/parameters.js";
+import { type ParameterTensor, requireParameter } from "../layers/parameters.js";
+import { required } from "../layers/read.js";
 import { inProgram, inTurn } from "./in-program.js";
+import { alphasOf } from "./lora.js";
 import { Optimizer } from "./optimizers.js";
 import { type Learning, learn } from "./variables.js";
 
@@ -27,6 +29,10 @@ interface Notes {
   readonly stepsOf: Readonly<Record<string, number>>;
   /** The other names of tied parameters, by their first. */
   readonly tied: Readonly<Record<string, readonly string[]>>;
+  /** The optimizer's kind. Older files have neither this nor the alphas. */
+  readonly optimizer: string;
+  /** The alphas of adapters, by the paths of their A. */
+  readonly alphas: Readonly<Record<string, number>>;
 }
 
 /** A run that goes on from this file has the bits of one that was never interrupted. */
@@ -58,7 +64,9 @@ export function saveCheckpoint(
           const others = [...learning.parameters.keys()].slice(1);
           if (others.length > 0) tied[name] = others;
         }
-        const notes: Notes = { step: step ?? optimizer.steps, steps: optimizer.steps, stepsOf, tied };
+        const alphas = Object.fromEntries(alphasOf(model));
+        const all = { steps: optimizer.steps, stepsOf, tied, optimizer: kindOf(optimizer), alphas };
+        const notes: Notes = { step: step ?? optimizer.steps, ...all };
         return saveSafetensors(tensors, { checkpoint: JSON.stringify(notes) });
       }),
     );
@@ -77,22 +85,12 @@ export function loadCheckpoint(
     const bytes = await readAll(where, source);
     const file = await loadSafetensors(bytes);
     const { metadata } = await readSafetensorsHeader(bytes);
-    const { step, steps, stepsOf, tied } = notesOf(where, metadata.get("checkpoint"));
-    const statesOf = (name: string): (readonly [string, Float32Array])[] =>
-      optimizer.names.flatMap((part) => {
-        const data = file.get(`${PREFIX}.${part}.${name}`)?.data;
-        return data instanceof Float32Array ? [[part, data] as const] : [];
-      });
-    const keepsOthers = [...file.keys()].some((name) => name.startsWith(`${PREFIX}.`));
-    const lacking = Object.keys(stepsOf).find((name) => keepsOthers && statesOf(name).length === 0);
-    if (lacking !== undefined) {
-      const rule = `the file must have what this optimizer keeps of ${lacking}`;
-      throw new HeedError("load", `${where}: ${rule}, got one of another optimizer`);
-    }
+    const { step, steps, stepsOf, tied } = readNotes(where, metadata.get("checkpoint"), model, optimizer);
+    const states = readStates(where, file, model, optimizer, stepsOf);
     return inTurn(model, () =>
       inProgram(model, where, async ({ root }) => {
         const tensors = new Map(file);
-        for (const [name, others] of Object.entries(tied)) {
+        for (const [name, others] of tied) {
           const tensor = file.get(name);
           if (tensor !== undefined) for (const other of others) tensors.set(other, tensor);
         }
@@ -101,10 +99,10 @@ export function loadCheckpoint(
         optimizer.steps = steps;
         for (const learning of learn(model, root)) {
           const name = firstName(learning);
-          const parts = statesOf(name).map(([part, data]) => [part, root.upload(data)] as const);
+          const parts = states.get(name)?.map(([part, data]) => [part, root.upload(data)] as const);
           // What keeps nothing begins anew at any step.
-          if (parts.length === 0) continue;
-          optimizer.restore(learning.variable, { parts: Object.fromEntries(parts), steps: stepsOf[name] ?? 0 });
+          if (parts === undefined) continue;
+          optimizer.restore(learning.variable, { parts: Object.fromEntries(parts), steps: stepsOf.get(name) ?? 0 });
         }
         return { step };
       }),
@@ -126,11 +124,79 @@ async function readAll(where: string, source: FileSource): Promise<Uint8Array<Ar
   }
 }
 
-function notesOf(where: string, text: string | undefined): Notes {
+/** The notes of a file, checked. Throws as well where they are of another optimizer, or of adapters with another alpha. */
+function readNotes(where: string, text: string | undefined, model: Layer, optimizer: Optimizer) {
+  const notes = recordIn(where, "notes", text === undefined ? undefined : parsed(text));
+  const read = (name: string, value: unknown): number =>
+    required(where, `${name} of the file`, readCount(where, `${name} of the file`, value, null, ALL, 0));
+  const [step, steps] = [read("step", notes["step"]), read("steps", notes["steps"])];
+  const stepsOf = new Map<string, number>();
+  for (const [name, value] of Object.entries(recordIn(where, "stepsOf", notes["stepsOf"]))) {
+    stepsOf.set(name, read(`stepsOf ${name}`, value));
+  }
+  const tied = new Map<string, readonly string[]>();
+  for (const [name, others] of Object.entries(recordIn(where, "tied", notes["tied"]))) {
+    if (!Array.isArray(others)) throw refusal(where, `tied ${name} of the file must be an array of names`, others);
+    tied.set(name, others);
+  }
+  const kind = kindOf(optimizer);
+  const { optimizer: noted = kind, alphas = {} } = notes;
+  if (noted !== kind) throw refusal(where, `the file must be of the optimizer's kind, ${kind}`, noted);
+  const own = alphasOf(model);
+  for (const [path, alpha] of Object.entries(recordIn(where, "alphas", alphas))) {
+    const rule = `the model must have an adapter ${path} of alpha ${showValue(alpha)}, as in the file`;
+    if (own.get(path) !== alpha) throw refusal(where, rule, own.get(path));
+  }
+  return { step, steps, stepsOf, tied };
+}
+
+/** What the optimizer keeps, by the first names of parameters. Throws unless the file has all of it, and nothing unknown. */
+function readStates(
+  where: string,
+  file: ReadonlyMap<string, unknown>,
+  model: Layer,
+  optimizer: Optimizer,
+  stepsOf: ReadonlyMap<string, number>,
+) {
+  const states = new Map<string, (readonly [string, Float32Array])[]>();
+  const parameters = new Map(Layer.allOf(model));
+  const known = new Set(parameters.keys());
+  const keeps = [...file.keys()].some((name) => name.startsWith(`${PREFIX}.`));
+  for (const [name, parameter] of keeps ? parameters : []) {
+    if (!stepsOf.has(name)) continue;
+    const state = optimizer.names.map((part) => {
+      const key = `${PREFIX}.${part}.${name}`;
+      known.add(key);
+      const { data } = parameter.fitting(`${where}: parameter ${key}`, requireParameter(where, file, key));
+      return [part, data] as const;
+    });
+    states.set(name, state);
+  }
+  const other = [...file.keys()].find((name) => !known.has(name));
+  if (other === undefined) return states;
+  throw new HeedError("load", `${where}: the file must have only tensors of the model and the optimizer, got ${other}`);
+}
+
+function parsed(text: string): unknown {
   try {
-    if (text !== undefined) return JSON.parse(text);
-  } catch {}
-  throw new HeedError("load", `${where}: the file must be one of saveCheckpoint, got one without its steps`);
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function recordIn(where: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (isOptions(value)) return value;
+  throw refusal(where, `${name} of the file must be an object, as saveCheckpoint writes them`, value);
+}
+
+function refusal(where: string, rule: string, got: unknown): HeedError {
+  return new HeedError("load", `${where}: ${rule}, got ${showValue(got)}`);
+}
+
+/** Its class's name in messages, which no minifier has shortened. */
+function kindOf(optimizer: Optimizer): string {
+  return optimizer["where"];
 }
 
 function check(where: string, model: unknown, optimizer: unknown): void {

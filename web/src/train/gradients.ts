@@ -2,7 +2,7 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { guardAsync } from "../api/guard.js";
+import { guard, guardAsync } from "../api/guard.js";
 import { readBoolean, readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Program } from "../backends/backend.js";
@@ -100,30 +100,32 @@ async function runPass<R extends PassResult, Back extends object>(
   const begun = await Layer.engineOf(model).begin(signal, "training");
   const { program } = begun;
   try {
-    return await guardAsync("memory", `${where}: computing`, async () => {
-      const recorder = new Recorder(program, learn(model, program.root), isCheckpointing);
-      const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
-      try {
-        const inputs: Tensor[] = [];
-        const result = await act(
-          new Pass(scope, (x) => {
-            recorder.want(x);
-            inputs.push(x);
-          }),
-        );
-        const loss = lossOf(where, result, recorder);
-        return await inTurn(model, async () => {
-          const { more, keep } = await back({ scope, program, recorder, inputs, scale }, loss);
-          // What fails or is aborted leaves the gradients as they were.
-          const read = await readAll(result);
-          await program.flush();
-          keep();
-          return { ...read, ...more };
-        });
-      } finally {
-        scope.close();
-      }
-    });
+    const doing = `${where}: computing`;
+    const learning = guard("memory", doing, () => learn(model, program.root));
+    const recorder = new Recorder(program, learning, isCheckpointing);
+    const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
+    try {
+      const inputs: Tensor[] = [];
+      // Its own errors are the caller's.
+      const result = await act(
+        new Pass(scope, (x) => {
+          recorder.want(x);
+          inputs.push(x);
+        }),
+      );
+      const loss = lossOf(where, result, recorder);
+      const ending = async (): Promise<Read<R> & Back> => {
+        const { more, keep } = await back({ scope, program, recorder, inputs, scale }, loss);
+        // What fails or is aborted leaves the gradients as they were.
+        const read = await readAll(result);
+        await program.flush();
+        keep();
+        return { ...read, ...more };
+      };
+      return await guardAsync("memory", doing, () => inTurn(model, ending));
+    } finally {
+      scope.close();
+    }
   } finally {
     await program.close();
     endPass(program.root);

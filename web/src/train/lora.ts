@@ -21,6 +21,19 @@ import { rowsOf } from "./backward-pass.js";
 import { inProgram, inTurn } from "./in-program.js";
 import { groupsOf, learn } from "./variables.js";
 
+/** The alphas of adapters by the layers that are their A, for checkpoints: no parameter tells them. */
+const ALPHAS = new WeakMap<Layer, number>();
+
+/** The alphas of the adapters of a model, by the paths of their A. */
+export function alphasOf(model: Layer): ReadonlyMap<string, number> {
+  return new Map(
+    [...Layer.layersOf(model)].flatMap(([path, layer]) => {
+      const alpha = ALPHAS.get(layer);
+      return alpha === undefined ? [] : [[path, alpha] as const];
+    }),
+  );
+}
+
 /** PEFT puts this before the name of every parameter. */
 const PREFIX = "base_model.model.";
 
@@ -121,6 +134,7 @@ class LowRank implements Adapter {
     this.b = new Linear({ inFeatures: rank, outFeatures, bias: false });
     this.parts = { lora_A: this.a, lora_B: this.b };
     this.scale = alpha / rank;
+    ALPHAS.set(this.a, alpha);
   }
 
   async compute(scope: Scope, x: Tensor): Promise<Tensor> {
@@ -178,6 +192,7 @@ export class Lora extends Layer {
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    this.#checkPresent("load");
     const all = [...parameters.keys()].filter((name) => name.startsWith(prefix));
     const start = all.some((name) => name.startsWith(prefix + PREFIX)) ? prefix + PREFIX : prefix;
     const own = this.names();

@@ -4,21 +4,21 @@ import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guardAsync } from "../api/guard.js";
 import type { TensorInput } from "../api/options.js";
-import { readFinite } from "../api/read-values.js";
+import { readCount, readFinite } from "../api/read-values.js";
 import { Tensor } from "../api/tensor.js";
 import { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
 import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import { type IndexInput, readTargets } from "./targets.js";
+import { classesOf, type IndexInput, readTargets } from "./targets.js";
 
 export interface LossOptions {
   readonly pass: Pass;
 }
 
 export interface CrossEntropyOptions extends LossOptions {
-  /** Rows with this target count for nothing. Default -100. */
+  /** Rows with this target count for nothing. A whole number of 32 bits. Default -100. */
   readonly ignoreIndex?: number | undefined;
   /** The share of a target that goes to all classes alike, from 0 to below 1. Default 0. */
   readonly labelSmoothing?: number | undefined;
@@ -30,13 +30,14 @@ export function crossEntropy(logits: Tensor, targets: IndexInput, options: Cross
   return guardAsync("option", `${where}: reading its arguments`, async () => {
     const given = readOnce(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
     const scope = Pass.scopeOf(where, given["pass"]);
-    const ignored = readFinite(where, "ignoreIndex", given["ignoreIndex"], -100);
+    const ignored = readCount(where, "ignoreIndex", given["ignoreIndex"], -100, 2 ** 31 - 1, -(2 ** 31));
     const smoothing = readFinite(where, "labelSmoothing", given["labelSmoothing"], 0);
     if (!(smoothing >= 0 && smoothing < 1)) {
       throw new HeedError("option", `${where}: labelSmoothing must be at least 0 and below 1, got ${smoothing}`);
     }
+    const numbers = readTargets(where, targets);
     const rows = scope.rows(await taken(scope, where, "logits", logits));
-    const read = readTargets(where, targets, { count: rows.count, classes: rows.length, ignored });
+    const read = classesOf(where, numbers, { count: rows.count, classes: rows.length, ignored });
     return scope.loss(logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
   });
 }
@@ -61,8 +62,9 @@ function elementLoss(
   return guardAsync("option", `${where}: reading its arguments`, async () => {
     const given = readOnce(where, "options", options, ["pass"]);
     const scope = Pass.scopeOf(where, given["pass"]);
-    const x = scope.rows(await taken(scope, where, "predictions", predictions)).resident;
+    // The caller may change the array of the targets as soon as the call has returned, so it is read first.
     const target = await scope.take(where, "targets", targets);
+    const x = scope.rows(await taken(scope, where, "predictions", predictions)).resident;
     if (scope.tape?.needs(target) === true) {
       throw new HeedError(
         "unsupported",

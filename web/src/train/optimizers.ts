@@ -81,8 +81,8 @@ export abstract class Optimizer {
         steps,
       });
       variable.set(program.keep(value));
-      variable.setGradient(null);
     }
+    for (const { variable } of all) variable.setGradient(null);
     if (changes.length > 0) this.steps += 1;
   }
 

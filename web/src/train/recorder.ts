@@ -1,9 +1,11 @@
 // The tape of a pass: its steps that a gradient goes through, and the parameters that it computes with.
 
+import { HeedError } from "../api/errors.js";
 import { Tensor } from "../api/tensor.js";
 import type { Operand, Program, Resident } from "../backends/backend.js";
 import { type Parameter, residentSource } from "../layers/parameters.js";
 import type { Step, Tape } from "../layers/tape.js";
+import type { Variable } from "../layers/variable.js";
 import { PACK } from "../operations/affine.js";
 import { isLearning, type Learning } from "./variables.js";
 
@@ -12,9 +14,10 @@ export class Recorder implements Tape {
   readonly #program: Program;
   readonly #isCheckpointing: boolean;
   readonly #known = new Map<Parameter, Learning>();
-  readonly #plain = new Map<Parameter, Resident>();
+  readonly #plain = new Map<Parameter | Variable, Resident>();
   readonly #packed = new Map<Parameter, Resident>();
   readonly #needed = new Set<Tensor>();
+  readonly #cut = new Set<Tensor>();
   readonly #tensors = new Map<Resident, Tensor>();
 
   constructor(program: Program, learning: readonly Learning[], isCheckpointing: boolean) {
@@ -23,13 +26,14 @@ export class Recorder implements Tape {
     for (const one of learning) for (const parameter of one.parameters.values()) this.#known.set(parameter, one);
   }
 
-  /** The values of a parameter, in their order. */
+  /** The values of a parameter, in their order, as they were when the pass first used them. */
   plain(parameter: Parameter, where: string): Resident {
-    const learning = this.#known.get(parameter);
-    if (learning !== undefined) return learning.variable.value;
+    const variable = this.#known.get(parameter)?.variable;
     // A parameter of a layer beside the model keeps its values.
-    const made = this.#plain.get(parameter) ?? this.#program.upload(parameter.loaded(where).data);
-    this.#plain.set(parameter, made);
+    const known = this.#plain.get(variable ?? parameter);
+    const made = known ?? variable?.value ?? this.#program.upload(parameter.loaded(where).data);
+    if (known === undefined && variable !== undefined) this.#program.hold(made);
+    this.#plain.set(variable ?? parameter, made);
     return made;
   }
 
@@ -37,7 +41,7 @@ export class Recorder implements Tape {
     const plain = this.plain(parameter, where);
     if (parameter.layout === "plain") return plain;
     const known = this.#packed.get(parameter);
-    if (known !== undefined) return known;
+    if (known?.live === true) return known;
     const [packed] = await this.#program.run(PACK, parameter.matrices(residentSource(plain)));
     if (packed === undefined) throw new TypeError("packing has one result");
     this.#packed.set(parameter, packed.resident);
@@ -70,8 +74,15 @@ export class Recorder implements Tape {
     return x !== null && this.#needed.has(x);
   }
 
+  cut(x: Tensor): void {
+    this.#cut.add(x);
+  }
+
   record(step: Step, steps: Step[] = this.steps): void {
     const { tensors, parameters } = sourcesOf(step, (operand) => this.tensorOf(operand));
+    if (step.kind !== "block" && tensors.some((x) => x !== null && this.#cut.has(x))) {
+      throw new HeedError("unsupported", "gradients: none go through weights, scores, lse or entropy of attention");
+    }
     const isNeeded = tensors.some((x) => this.needs(x)) || parameters.some((one) => this.learning(one) !== null);
     if (!isNeeded) return;
     for (const made of step.made) this.want(made);
@@ -98,6 +109,10 @@ export class BlockTape implements Tape {
 
   needs(x: Tensor): boolean {
     return this.#pass.needs(x);
+  }
+
+  cut(x: Tensor): void {
+    this.#pass.cut(x);
   }
 
   record(step: Step): void {

@@ -1,12 +1,11 @@
 // Learning rates by step. Steps count from 0.
 
-import { HeedError } from "../api/errors.js";
-import { readFinite } from "../api/read-values.js";
-import { readOnce } from "../layers/read.js";
+import { readCount, readFinite } from "../api/read-values.js";
+import { readOnce, required } from "../layers/read.js";
 
 /** The same rate at every step. */
-export function constant(_step: number, { peak }: { readonly peak: number }): number {
-  return peak;
+export function constant(step: number, schedule: { readonly peak: number }): number {
+  return read("constant", step, schedule)("peak");
 }
 
 export interface Schedule {
@@ -21,24 +20,25 @@ export interface Schedule {
 
 /** Rises to the peak, then falls evenly to the floor. */
 export function linear(step: number, schedule: Schedule): number {
-  return between(step, schedule, (share) => 1 - share);
+  return between("linear", step, schedule, (share) => 1 - share);
 }
 
 /** Rises to the peak, then falls to the floor by half a cosine. */
 export function warmupCosine(step: number, schedule: Schedule): number {
-  return between(step, schedule, (share) => (1 + Math.cos(Math.PI * share)) / 2);
+  return between("warmupCosine", step, schedule, (share) => (1 + Math.cos(Math.PI * share)) / 2);
 }
 
-function between(step: number, schedule: Schedule, fall: (share: number) => number): number {
-  const given = readOnce("schedule", "rule", schedule, ["peak", "warmup", "total", "floor"]);
-  const read = (name: string): number => {
-    if (given[name] !== undefined) return readFinite("schedule", name, given[name], 0);
-    throw new HeedError("option", `schedule: ${name} must be given`);
-  };
-  const [peak, total] = [read("peak"), read("total")];
-  const warmup = readFinite("schedule", "warmup", given["warmup"], 0);
-  const floor = readFinite("schedule", "floor", given["floor"], 0);
+function between(where: string, step: number, schedule: Schedule, fall: (share: number) => number): number {
+  const number = read(where, step, schedule);
+  const [peak, total, warmup, floor] = [number("peak"), number("total"), number("warmup", 0), number("floor", 0)];
   if (step < warmup) return (peak * (step + 1)) / warmup;
   const share = Math.min(1, (step - warmup) / Math.max(1, total - warmup));
   return floor + (peak - floor) * fall(share);
+}
+
+/** Checks a step, and gives a reader of the schedule's numbers. Without a default a number must be given. */
+function read(where: string, step: unknown, schedule: unknown): (name: string, absent?: number) => number {
+  required(where, "step", readCount(where, "step", step, null, Number.MAX_SAFE_INTEGER, 0));
+  const given = readOnce(where, "schedule", schedule, ["peak", "warmup", "total", "floor"]);
+  return (name, absent) => required(where, name, readFinite(where, name, given[name], absent ?? null));
 }

@@ -1,18 +1,16 @@
 // The classes that logits should have given.
 
-import { showValue } from "../api/describe.js";
+import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
+import { product, readShape } from "../api/operands.js";
 import { isRecord } from "../api/read-values.js";
 import { numbersOf } from "../api/typed-array.js";
 
 /** Class numbers, bare or with a shape. */
 export type { IndexInput } from "../layers/embedding.js";
 
-export function readTargets(
-  where: string,
-  value: unknown,
-  { count, classes, ignored }: { readonly count: number; readonly classes: number; readonly ignored: number },
-): Int32Array<ArrayBuffer> {
+/** A copy of the targets, which the caller may change as soon as the call has returned. */
+export function readTargets(where: string, value: unknown): readonly number[] {
   const numbers = numbersOf(isRecord(value) && "data" in value ? value["data"] : value);
   if (numbers === null) {
     throw new HeedError(
@@ -20,6 +18,20 @@ export function readTargets(
       `${where}: targets must be class numbers, or { data, shape }, got ${showValue(value)}`,
     );
   }
+  const shape = isRecord(value) && value["shape"] !== undefined ? readShape(where, "targets", value["shape"]) : null;
+  if (shape !== null && product(shape) !== numbers.length) {
+    const rule = `targets of shape ${showShape(shape)} must have ${product(shape)} elements`;
+    throw new HeedError("shape", `${where}: ${rule}, got ${numbers.length}`);
+  }
+  return numbers;
+}
+
+/** The targets as the kernel takes them. Throws unless there is one a row of the logits, and each is a class or ignored. */
+export function classesOf(
+  where: string,
+  numbers: readonly number[],
+  { count, classes, ignored }: { readonly count: number; readonly classes: number; readonly ignored: number },
+): Int32Array<ArrayBuffer> {
   if (numbers.length !== count) {
     throw new HeedError("shape", `${where}: targets must be one a row of the logits, ${count}, got ${numbers.length}`);
   }

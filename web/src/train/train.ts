@@ -2,10 +2,11 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { guardAsync } from "../api/guard.js";
-import { isRecord, readCount, readPositive, readSignal, throwIfAborted } from "../api/read-values.js";
+import { guard } from "../api/guard.js";
+import { isRecord, readCount, readPositive, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
+import { unlessAborted } from "../api/unless-aborted.js";
 import type { Layer } from "../layers/layer.js";
 import type { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";
@@ -66,26 +67,37 @@ const NAMES = [
   "signal",
 ];
 
-/** Trains a model. Rejects, with all that was learnt kept, when the signal aborts. */
-export function train<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<void> {
-  return guardAsync("option", "train: reading its arguments", () => run(model, options));
+const where = "train";
+
+/** Models that are being trained. */
+const TRAINED = new WeakSet<Layer>();
+
+/** Trains a model. Rejects, with all that was learnt kept, when the signal aborts, or as a function of the options does. */
+export async function train<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<void> {
+  const given = guard("option", `${where}: reading its arguments`, () => read(model, options));
+  if (TRAINED.has(model)) throw new HeedError("option", `${where}: another call trains this model`);
+  TRAINED.add(model);
+  try {
+    await run(model, given);
+  } finally {
+    TRAINED.delete(model);
+  }
 }
 
-async function run<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<void> {
-  const where = "train";
+function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
   const given = readOnce(where, "options", options, NAMES) as unknown as TrainOptions<M, B>;
   const count = (name: "steps" | "accumulate", absent: number | null): number =>
-    readCount(where, name, given[name], absent) ?? missing(where, name);
+    readCount(where, name, given[name], absent) ?? missing(name);
   const [steps, accumulate] = [count("steps", null), count("accumulate", 1)];
   const start = readCount(where, "start", given.start, 0, 2 ** 31 - 1, 0);
   const clip = given.clip === undefined ? undefined : readPositive(where, "clip", given.clip, 1);
-  const { optimizer, batch, loss, schedule, onStep } = given;
+  const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
   const signal = readSignal(where, given.signal);
   if (!(optimizer instanceof Optimizer) || optimizer.model !== model) {
     throw new HeedError("option", `${where}: optimizer must be one of this model, got ${showValue(optimizer)}`);
   }
-  const { checkpoint } = given;
-  const every = checkpoint && (readCount(where, "checkpoint.every", checkpoint.every, null) ?? missing(where, "every"));
+  const saved = checkpoint && readRecord(where, "checkpoint", checkpoint, ["every", "save"]);
+  const every = saved && (readCount(where, "checkpoint.every", saved["every"], null) ?? missing("checkpoint.every"));
   const acts = { batch, loss, schedule, onStep, "checkpoint.save": checkpoint?.save };
   const isOptional = (name: string): boolean => name === "schedule" || name === "onStep" || checkpoint === undefined;
   for (const [name, act] of Object.entries(acts)) {
@@ -93,37 +105,67 @@ async function run<M extends Layer, B>(model: M, options: TrainOptions<M, B>): P
     if (typeof act !== "function")
       throw new HeedError("option", `${where}: ${name} must be a function, got ${showValue(act)}`);
   }
+  return {
+    optimizer,
+    batch,
+    loss,
+    schedule,
+    onStep,
+    checkpointing,
+    checkpoint,
+    signal,
+    steps,
+    start,
+    accumulate,
+    clip,
+    every,
+  };
+}
+
+type Given<M extends Layer, B> = ReturnType<typeof read<M, B>>;
+
+async function run<M extends Layer, B>(model: M, given: Given<M, B>): Promise<void> {
+  const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
+  const { signal, steps, start, accumulate, clip, every } = given;
   for (let step = start; step < steps; step++) {
     const begun = performance.now();
     let [total, tokens] = [0, 0];
+    let norm: number | undefined;
     try {
       for (let part = 0; part < accumulate; part++) {
         throwIfAborted(where, signal);
-        const numbers = await batch(step, part);
+        const numbers = await unlessAborted(where, signal, () => batch(step, part));
         tokens += countOf(numbers);
         const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
-          signal: given.signal,
+          signal: signal ?? undefined,
           scale: 1 / accumulate,
-          checkpointing: given.checkpointing,
+          checkpointing,
         });
         total += made.loss / accumulate;
       }
       throwIfAborted(where, signal);
+      norm = clip === undefined ? undefined : await clipNorm(model, clip);
+      await optimizer.step(schedule === undefined ? {} : { learningRate: rateOf(schedule(step)) });
     } catch (error) {
       // A step that was not made leaves nothing to the next.
       await optimizer.clear();
       throw error;
     }
-    const norm = clip === undefined ? undefined : await clipNorm(model, clip);
-    await optimizer.step(schedule === undefined ? {} : { learningRate: schedule(step) });
     onStep?.({ step, loss: total, norm, tokensPerSecond: (1000 * tokens) / (performance.now() - begun) });
     if (checkpoint !== undefined && every !== undefined && (step + 1) % every === 0) {
-      await checkpoint.save(await saveCheckpoint(model, optimizer, { step: step + 1 }), step + 1);
+      const file = await saveCheckpoint(model, optimizer, { step: step + 1 });
+      await unlessAborted(where, signal, () => checkpoint.save(file, step + 1));
     }
   }
 }
 
-function missing(where: string, name: string): never {
+/** A schedule that returns nothing would leave the rate as it was. */
+function rateOf(rate: unknown): number {
+  if (typeof rate === "number" && rate >= 0) return rate;
+  throw new HeedError("option", `${where}: schedule must return a rate of at least 0, got ${showValue(rate)}`);
+}
+
+function missing(name: string): never {
   throw new HeedError("option", `${where}: ${name} must be given`);
 }
 

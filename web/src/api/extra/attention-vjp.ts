@@ -59,6 +59,7 @@ interface Given {
   readonly key: readonly number[];
   readonly value: readonly number[];
   readonly bias: readonly number[];
+  readonly sinks: readonly number[];
   /** Null: a bare number. */
   readonly score: ReadonlyMap<ScoreGradient, readonly number[] | null>;
   readonly temperature: number | null;
@@ -189,6 +190,7 @@ function shapesOf(
   return {
     ...tensors,
     bias: shapeOf(bias) ?? [],
+    sinks: shapeOf(rest["sinks"]) ?? [],
     score: new Map(parameters),
     temperature: rest["temperature"] === undefined ? null : temperature,
   };
@@ -217,7 +219,9 @@ interface Kept extends Saved {
 /** What the backward call needs, until it is done or released. */
 class Way {
   readonly #backend: RootBackend;
+  /** Null once it was used or released. */
   #kept: Kept | null;
+  #isReleased = false;
 
   constructor(backend: Backend, kept: Kept) {
     const { root } = backend;
@@ -251,6 +255,7 @@ class Way {
   release(): void {
     const kept = this.#kept;
     this.#kept = null;
+    this.#isReleased = true;
     unfinalise(this);
     for (const resident of kept?.own ?? []) this.#backend.free(resident);
     kept?.held.release();
@@ -275,21 +280,26 @@ class Way {
           weightsGradient === undefined ? null : read(where, "weightsGradient", weightsGradient, ofWeights),
       };
       const wanted = wantedOf(problem, given, functions);
-      // Whoever disposes of a layer may have given the module back.
-      await backend.use("training");
-      const made = await backend.run(
-        ATTENTION_VJP,
-        {
-          forward: functions === null ? problem : { ...problem, programs: functions },
-          slopes: functions,
-          output: kept.output,
-          lse: kept.lse,
-          ...gradients,
-          wanted,
-          keep,
-        },
-        signal,
-      );
+      const call = {
+        forward: functions === null ? problem : { ...problem, programs: functions },
+        slopes: functions,
+        output: kept.output,
+        lse: kept.lse,
+        ...gradients,
+        wanted,
+        keep,
+      };
+      this.#kept = null;
+      let made: readonly Computed[];
+      try {
+        // It reads its operands before it returns.
+        made = await backend.run(ATTENTION_VJP, call, signal);
+      } catch (error) {
+        this.#kept = kept;
+        if (this.#isReleased) this.release();
+        throw error;
+      }
+      this.#kept = kept;
       this.release();
       return this.#gradients(new Map(wanted.map((name, at) => [name, made[at]])), given, functions);
     });
@@ -319,7 +329,7 @@ class Way {
       dk: must("key", given.key),
       dv: must("value", given.value),
       dbias: result("bias", given.bias),
-      dsinks: sinks && returned(this.#backend, sinks, [elementsOf(sinks)]),
+      dsinks: sinks && returned(this.#backend, sinks, given.sinks),
       dtemperature: given.temperature === null ? undefined : -(await numberOf("logScale")) / given.temperature,
       dscore: given.score.size === 0 ? undefined : score,
       dtables: await this.#tables(made.get("tables"), functions),
@@ -354,10 +364,6 @@ function wantedOf(
     ...(temperature === null ? [] : (["logScale"] as const)),
     ...(functions === null || functions.tableGradientNumbers === 0 ? [] : (["tables"] as const)),
   ];
-}
-
-function elementsOf(computed: Computed): number {
-  return computed.kind === "resident" ? computed.resident.elements : computed.array.length;
 }
 
 function missing(name: string): never {

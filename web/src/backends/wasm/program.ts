@@ -86,6 +86,7 @@ class CallProgram implements Program {
   }
 
   upload(data: Float32Array): Resident {
+    this.#assertUsable("heed/layers");
     const resident = new WasmResident(
       this.#kernels.upload(data.byteLength, () => data),
       data.length,
@@ -139,6 +140,7 @@ class CallProgram implements Program {
   }
 
   async #close(): Promise<void> {
+    this.#failure ??= new HeedError("disposed", "heed/layers: the pass has ended");
     this.#calls.stop();
     await this.#calls.settled();
     this.#ladder.residents.release([...this.#held]);
