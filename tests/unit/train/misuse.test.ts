@@ -26,7 +26,7 @@ test.each([
   ["packed", linear],
   ["plain", () => new LayerNorm({ shape: 3, engine }).init()],
 ])("a pass that has ended is refused by a layer of %s parameters", async (_, make) => {
-  const model = make();
+  const model = make() as Linear;
   const x = draw(2, 3);
   let late: Pass | undefined;
   let other: Promise<unknown> = Promise.resolve();

@@ -288,6 +288,8 @@ export interface Backend {
   adopt?(buffer: object, elements: number, dtype: DType): Resident | undefined;
   /** Resolves to the operation's outputs, in the order in which it packs them. */
   run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]>;
+  /** Runs a call of an operation that the root computes, with copies there of what lives elsewhere. Absent where nothing does. */
+  onRoot?<P extends object, C>(operation: string, problem: P, run: (own: P) => Promise<C>): Promise<C>;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
   /** Allocates a cache page, whose memory `bytesOf` gives. */

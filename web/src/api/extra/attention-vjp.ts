@@ -1,6 +1,7 @@
 // Attention with its backward pass. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
 import type {
+  AttentionComputed,
   AttentionProblem,
   Backend,
   Computed,
@@ -8,7 +9,6 @@ import type {
   Operand,
   OutputView,
   Resident,
-  RootBackend,
 } from "../../backends/backend.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
@@ -130,8 +130,9 @@ interface Saved {
   readonly own: readonly Resident[];
 }
 
-async function forward({ root }: Backend, problem: AttentionProblem, signal: AbortSignal | null): Promise<Saved> {
-  const { output, lse } = await root.attention(problem, signal);
+async function forward(backend: Backend, problem: AttentionProblem, signal: AbortSignal | null): Promise<Saved> {
+  const run = (own: AttentionProblem): Promise<AttentionComputed> => backend.root.attention(own, signal);
+  const { output, lse } = await (backend.onRoot?.("attentionVjp", problem, run) ?? run(problem));
   const own = [output, ...(lse === null ? [] : [lse])].map(residentOf);
   const [ofOutput, ofLse] = own;
   if (ofOutput === undefined) throw new TypeError("attention has an output");
@@ -218,18 +219,17 @@ interface Kept extends Saved {
 
 /** What the backward call needs, until it is done or released. */
 class Way {
-  readonly #backend: RootBackend;
+  readonly #backend: Backend;
   /** Null once it was used or released. */
   #kept: Kept | null;
   #isReleased = false;
 
   constructor(backend: Backend, kept: Kept) {
-    const { root } = backend;
-    this.#backend = root;
+    this.#backend = backend;
     this.#kept = kept;
     const { own } = kept;
     finalise(this, () => {
-      for (const resident of own) root.free(resident);
+      for (const resident of own) backend.free(resident);
     });
   }
 

@@ -95,8 +95,12 @@ export class GpuBackend implements Backend {
     this.#assertUsable(operation.name);
     const computing = isRope(operation, problem) ? this.#rope(problem, signal) : null;
     if (computing !== null) return computing;
-    this.#leave(operation.name);
-    return this.#residency.onWasm(problem, (own) => this.#wasm.run(operation, own, signal));
+    return this.onRoot(operation.name, problem, (own) => this.#wasm.run(operation, own, signal));
+  }
+
+  onRoot<P extends object, C>(operation: string, problem: P, run: (own: P) => Promise<C>): Promise<C> {
+    this.#leave(operation);
+    return this.#residency.onWasm(problem, run);
   }
 
   /** Null: wasm computes it. */
