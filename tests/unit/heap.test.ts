@@ -151,7 +151,9 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     const before = { used: bytesInUse(engine), memory: engine.memory() };
     await steps(60);
     const after = engine.memory();
-    expect(after.engine).toBe(before.memory.engine);
+    // Which of the threads is first decides what is in memory at the same time, so the heap may find its largest size in any step: it
+    // grew once more by 0.4 MB, and by nothing in 200 further steps. What each step kept would come to 24 MB.
+    expect(after.engine).toBeLessThanOrEqual(before.memory.engine + 2 ** 20);
     expect(after.tensorBytes).toBe(before.memory.tensorBytes);
     // Which worker is sent what depends on which is idle. A worker that kept what a step sent it would grow by 3 MB each.
     expect(after.workers).toBeLessThanOrEqual(before.memory.workers + 2 ** 22);
