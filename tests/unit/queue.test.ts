@@ -9,11 +9,18 @@ import { errorOf } from "../support/cases.js";
 class Manual {
   readonly log: string[] = [];
   readonly bytes: number;
+  /** What it waits for, one after the other. */
+  readonly #blocked: Promise<unknown>[];
   #end: { resolve(value: string): void; reject(error: unknown): void } | null = null;
   flag: CancelFlag | null = null;
 
-  constructor(bytes = 1) {
+  constructor(bytes = 1, ...blocked: Promise<unknown>[]) {
     this.bytes = bytes;
+    this.#blocked = blocked;
+  }
+
+  blocked(): Promise<unknown> | null {
+    return this.#blocked.shift() ?? null;
   }
 
   run(flag: CancelFlag): Promise<string> {
@@ -152,19 +159,59 @@ describe("a queue of one at a time", () => {
     };
     const queue = new Queue(() => 1);
     const controller = new AbortController();
-    const broken = expect(queue.push({ bytes: 1, run: raise, interrupt: raise, done: raise }, null)).rejects.toThrow(
-      "mine",
-    );
+    const broken = expect(
+      queue.push({ bytes: 1, blocked: () => null, run: raise, interrupt: raise, done: raise }, null),
+    ).rejects.toThrow("mine");
     const stuck = new Promise<string>((resolve) => setTimeout(() => resolve("late"), 50));
     const interrupted = errorOf(() =>
-      queue.push({ bytes: 1, run: () => stuck, interrupt: raise, done: raise }, controller.signal),
+      queue.push({ bytes: 1, blocked: () => null, run: () => stuck, interrupt: raise, done: raise }, controller.signal),
     );
-    const next = queue.push({ bytes: 1, run: async () => "next", interrupt: raise, done: raise }, null);
+    const next = queue.push(
+      { bytes: 1, blocked: () => null, run: async () => "next", interrupt: raise, done: raise },
+      null,
+    );
     await broken;
     await settled();
     controller.abort();
     expect(await interrupted).toMatchObject({ code: "aborted" });
     expect(await next).toBe("next");
+  });
+});
+
+describe("a task that is not ready", () => {
+  test("takes no place, and starts when it is", async () => {
+    const queue = new Queue(() => 1);
+    let ready = (): void => {};
+    const blocked = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    const [first, second] = [new Manual(1, blocked, Promise.resolve()), new Manual()];
+    const [waiting, other] = [queue.push(first, null), queue.push(second, null)];
+    expect([first.log, second.log]).toEqual([[], ["run"]]);
+    ready();
+    await settled();
+    expect(first.log).toEqual([]);
+    second.resolve("other");
+    expect(await other).toBe("other");
+    await settled();
+    expect(first.log).toEqual(["run"]);
+    first.resolve("ready");
+    expect(await waiting).toBe("ready");
+  });
+
+  test("rejects with what it waited for, when aborted and when the queue is closed, and never starts", async () => {
+    const queue = new Queue(() => 1);
+    const controller = new AbortController();
+    const never = new Promise(() => {});
+    const tasks = [Promise.reject(new HeedError("load", "no module")), never, never].map((it) => new Manual(1, it));
+    const errors = tasks.map((task, at) => errorOf(() => queue.push(task, at === 1 ? controller.signal : null)));
+    expect(await errors[0]).toMatchObject({ code: "load" });
+    controller.abort();
+    expect(await errors[1]).toMatchObject({ code: "aborted" });
+    queue.close(new HeedError("disposed", "gone"));
+    expect(await errors[2]).toMatchObject({ code: "disposed" });
+    await settled();
+    expect(tasks.map(({ log }) => log)).toEqual([["done"], ["done"], ["done"]]);
   });
 });
 

@@ -1,6 +1,7 @@
 // Passes of layers under way on each engine. An engine computes them in the full module, or in that of training, and returns to the core module, whose
 // memory is new and small, when disposing of a layer has left most of that memory free.
 
+import { unlessAborted } from "../api/unless-aborted.js";
 import type { ModuleName, Program, RootBackend } from "../backends/backend.js";
 
 interface Passes {
@@ -20,10 +21,13 @@ export async function beginPass(root: RootBackend, signal: AbortSignal | null, m
   ALL.set(root, passes);
   passes.count += 1;
   passes.rests = false;
+  const opening = root.program(signal, module);
   try {
-    return await root.program(signal, module);
+    return await unlessAborted("heed/layers", signal, () => opening);
   } catch (error) {
-    endPass(root);
+    // A program that opens after all ends at once.
+    const closing = opening.then((program) => program.close());
+    closing.catch(() => {}).finally(() => endPass(root));
     throw error;
   }
 }

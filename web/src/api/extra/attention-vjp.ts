@@ -30,6 +30,7 @@ import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isRecord, readBoolean, readRecord, readSignal } from "../read-values.js";
 import { returned } from "../results.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
+import { unlessAborted } from "../unless-aborted.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { remembering } from "./remembering.js";
 import type { AttentionGradients, AttentionVjp } from "./vjp.js";
@@ -111,7 +112,7 @@ async function vjp(backend: Backend, held: Held): Promise<Result> {
     // The compiler of derivatives is loaded where there is something to differentiate.
     const isPlain = trees.scoreMod === undefined && trees.probMod === undefined;
     const functions = isPlain ? null : await compiled(where, trees);
-    await root.use("training");
+    await unlessAborted(where, signal, () => root.use("training"));
     const results = saved ?? (await forward(backend, problem, signal));
     const way = new Way(backend, { checked, given, functions, held, ...results });
     try {

@@ -69,12 +69,14 @@ export class Ladder {
     return this.canRun(module) && this.#open !== null && this.#runs.size < this.#open.runner.calls ? this.#open : null;
   }
 
-  /** Resolves when there may be room for a call of this module. */
-  untilChange(module: ModuleName, where: string): Promise<unknown> {
+  /** Resolves when there may be room for a call of this module. Whoever waits for it must keep nothing that a run or a program needs. */
+  async untilChange(module: ModuleName, where: string): Promise<void> {
     this.current(where);
-    if (this.canRun(module)) return Promise.race(this.#runs);
+    // After a fallback the new rung may take fewer calls at a time than were started on the last.
+    if (this.canRun(module)) await Promise.race(this.#runs);
+    else if (this.canRun("core")) await this.use(module);
     // A move that fails leaves the engine where it was, or without a rung, which the next look tells.
-    return this.canRun("core") ? this.use(module) : this.recover().catch(() => {});
+    else await this.recover().catch(() => {});
   }
 
   /** Counts a run among those under way. */

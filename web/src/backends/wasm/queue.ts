@@ -1,4 +1,5 @@
-// A queue of calls, started in order of arrival, several at a time. Each can be aborted while it waits or runs.
+// A queue of calls, started in order of arrival, several at a time. Each can be aborted while it waits or runs. A call that is not
+// ready, because the engine lacks its module, waits outside and takes no place: what brings the module may need that place.
 
 import { causeText, HeedError } from "../../api/errors.js";
 
@@ -10,6 +11,8 @@ export interface CancelFlag {
 export interface Task<T> {
   /** Memory that it takes while it runs. */
   readonly bytes: number;
+  /** Asked right before `run`: null, or what to wait for before it is asked again. A rejection is the task's. */
+  blocked(): Promise<unknown> | null;
   run(flag: CancelFlag): Promise<T>;
   /** Called when the running task is aborted, so that it can stop early. */
   interrupt(): void;
@@ -23,9 +26,10 @@ export const CONCURRENT_BYTES = 2 ** 26;
 /** A task in the queue. None of these functions throws. */
 interface Entry {
   readonly bytes: number;
+  blocked(): Promise<unknown> | null;
   start(): Promise<void>;
   /** Rejects the caller's promise. The result of a task that runs is dropped. */
-  cancel(error: HeedError): void;
+  cancel(error: unknown): void;
   /** Frees what the task holds, after it ran or instead of running it. Can be repeated. */
   drop(): void;
 }
@@ -33,6 +37,7 @@ interface Entry {
 export class Queue {
   readonly #width: () => number;
   #waiting: Entry[] = [];
+  readonly #blocked = new Set<Entry>();
   readonly #running = new Set<Entry>();
 
   /** `width` gives how many tasks may run at a time; one always may. */
@@ -57,6 +62,7 @@ export class Queue {
           return;
         }
         this.#waiting = this.#waiting.filter((other) => other !== entry);
+        this.#blocked.delete(entry);
         entry.drop();
       };
       const abort = (): void => {
@@ -65,6 +71,7 @@ export class Queue {
       };
       const entry: Entry = {
         bytes: task.bytes,
+        blocked: () => task.blocked(),
         start: async () => {
           try {
             resolve(await task.run(flag));
@@ -98,11 +105,12 @@ export class Queue {
   /** Rejects all tasks, and does not wait for those that run. */
   close(error: HeedError): void {
     for (const entry of this.#running) entry.cancel(error);
-    for (const entry of this.#waiting) {
+    for (const entry of [...this.#blocked, ...this.#waiting]) {
       entry.cancel(error);
       entry.drop();
     }
     this.#waiting = [];
+    this.#blocked.clear();
   }
 
   #hasRoom(bytes: number): boolean {
@@ -115,8 +123,23 @@ export class Queue {
   #startNext(): void {
     for (let entry = this.#waiting[0]; entry !== undefined && this.#hasRoom(entry.bytes); entry = this.#waiting[0]) {
       this.#waiting.shift();
-      void this.#run(entry);
+      const blocked = entry.blocked();
+      void (blocked === null ? this.#run(entry) : this.#wait(entry, blocked));
     }
+  }
+
+  async #wait(entry: Entry, blocked: Promise<unknown>): Promise<void> {
+    this.#blocked.add(entry);
+    try {
+      await blocked;
+    } catch (error) {
+      this.#blocked.delete(entry);
+      entry.cancel(error);
+      entry.drop();
+    }
+    // It may have been stopped meanwhile.
+    if (this.#blocked.delete(entry)) this.#waiting.push(entry);
+    this.#startNext();
   }
 
   async #run(entry: Entry): Promise<void> {

@@ -182,7 +182,7 @@ export class WasmBackend implements RootBackend, Caller {
     if (signal?.aborted === true) throw abortedError(operation, signal.reason);
     const prepared = prepare();
     const { module, multiplications } = prepared;
-    const startsNow = this.#ladder.canRun(module) && this.#queue.admits(prepared.job.bytes);
+    const startsNow = this.#ladder.free(module) !== null && this.#queue.admits(prepared.job.bytes);
     const { offload } = this.#overrides;
     if (startsNow && offload === "auto" && isSmall(multiplications, prepared.job.bytes)) {
       return this.#unlessEnded(operation, this.#computeNow(kernels, prepared), signal);
@@ -193,6 +193,7 @@ export class WasmBackend implements RootBackend, Caller {
     return this.#queue.push(
       {
         bytes: job.bytes,
+        blocked: () => (this.#ladder.free(module) === null ? this.#ladder.untilChange(module, operation) : null),
         run: (flag) => this.#run({ ...prepared, job }, flag),
         interrupt: () => this.#ladder.open?.runner.interrupt(job),
         done: () => {
@@ -241,14 +242,11 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   /** A call that starts now must have its inputs read before this returns, so nothing is awaited before the runner has the job. */
-  async #run<C>({ job, module, multiplications, begin, collect }: Prepared<C>, flag: CancelFlag): Promise<C> {
-    // After a fallback the new rung may take fewer calls at a time than were started on the last.
-    let open = this.#ladder.free(module);
-    for (; open === null; open = this.#ladder.free(module)) await this.#ladder.untilChange(module, job.operation);
-    if (flag.cancelled) throw abortedError(job.operation);
+  async #run<C>({ job, multiplications, begin, collect }: Prepared<C>, flag: CancelFlag): Promise<C> {
+    const { kernels, runner } = this.#ladder.current(job.operation);
     begin?.();
-    this.#allocate(open.kernels, job);
-    const finished = await this.#runOn(open.runner, job, multiplications, flag);
+    this.#allocate(kernels, job);
+    const finished = await this.#runOn(runner, job, multiplications, flag);
     return collected(job, finished, () => {
       if (flag.cancelled) throw abortedError(job.operation);
       return collect(finished);
