@@ -9,10 +9,9 @@ import { BlockingRunner } from "../../web/src/backends/wasm/local-runners.js";
 import type { OpenRung } from "../../web/src/backends/wasm/rung.js";
 import type { Runner } from "../../web/src/backends/wasm/runner.js";
 import { WorkerLost } from "../../web/src/backends/wasm/worker-link.js";
-import { createHeed, type Heed, type KVCache } from "../../web/src/index.js";
-import { Linear, MultiHeadAttention } from "../../web/src/layers/index.js";
-import { AdamW, gradients, meanSquaredError } from "../../web/src/train/index.js";
+import { createHeed } from "../../web/src/index.js";
 import { everyOrder, type Gates } from "../support/interleavings.js";
+import { CALLS, NAMES, type Name, type Scene, x } from "../support/mixed-calls.js";
 
 /** What the engines of the current order wait at. */
 let gates: Gates;
@@ -78,49 +77,6 @@ class GatedRunner implements Runner {
   interrupt(): void {}
   forget(): void {}
 }
-
-const x = { data: Float32Array.from({ length: 8 }, (_, at) => Math.sin(at)), shape: [1, 1, 2, 4] };
-const rows = { data: x.data, shape: [1, 2, 4] };
-
-interface Scene {
-  readonly heed: Heed;
-  readonly cache: KVCache;
-  readonly signal: AbortSignal;
-}
-
-const linear = ({ heed }: Scene): Linear => new Linear({ inFeatures: 4, outFeatures: 4, engine: heed }).init();
-
-const CALLS = {
-  attention: ({ heed, signal }) => heed.attention(x, x, x, { keep: true, signal }),
-  linear: ({ heed, signal }) => heed.linearAttention(x, x, x, { rule: "linear", signal }),
-  vjp: async ({ heed, signal }) => (await heed.attentionVjp(x, x, x, { signal })).backward(x, { signal }),
-  layer: (scene) => linear(scene).forward(rows, { signal: scene.signal }),
-  cached: ({ heed, cache, signal }) => heed.attention(x, x, x, { cache, signal }),
-  "cached layer": ({ heed, cache, signal }) =>
-    new MultiHeadAttention({ embedDim: 4, heads: 1, engine: heed }).init().forward(rows, rows, rows, { cache, signal }),
-  "disposed layer": async (scene) => {
-    const layer = linear(scene);
-    await layer.forward(rows, { signal: scene.signal });
-    layer.dispose();
-  },
-  training: async (scene) => {
-    const { heed, signal } = scene;
-    const layer = linear(scene);
-    const pass = gradients(
-      layer,
-      async (pass) => {
-        await heed.linearAttention(x, x, x, { rule: "linear" });
-        return { loss: await meanSquaredError(await layer.forward(rows, { pass }), rows, { pass }) };
-      },
-      { signal },
-    );
-    await pass;
-    await new AdamW(layer).step();
-  },
-} satisfies Record<string, (scene: Scene) => Promise<unknown>>;
-
-type Name = keyof typeof CALLS;
-const NAMES = Object.keys(CALLS) as Name[];
 
 /** Those whose orders are few enough to try three of them together, or something beside them. */
 const SHORT: readonly Name[] = ["linear", "vjp", "layer"];
