@@ -148,6 +148,34 @@ TEST_CASE("every score function passes gradients to queries, keys and its parame
       one.causal = Causal::lower_right;
       one.softcap = 2.0F;
       one.has_sinks = true;
+TEST_CASE("gradients of distances are right for keys that are close, and for all far from zero", "[vjp]") {
+  Random random(927);
+  const auto kind = GENERATE(ScoreKind::rbf, ScoreKind::distance);
+  const auto normalizer = GENERATE(Normalizer::softmax, Normalizer::none);
+  for (const float offset : {0.0F, 1e5F}) {
+    for (const Index dim : {1, 5, 40}) {
+      AttentionTensors tensors = make_tensors(random, {.batch = 2,
+                                                       .heads = 2,
+                                                       .queries = 21,
+                                                       .keys = 33,
+                                                       .head_dim = dim,
+                                                       .score = {.kind = kind},
+                                                       .normalizer = normalizer});
+      for (Owned<float>* tensor : {&tensors.query, &tensors.key}) {
+        for (float& number : tensor->numbers) number += offset;
+      }
+      // Every third key is one of the queries but for the last bit of a number.
+      for_each_element(tensors.key.view.shape, [&](Index b, Index h, Index j, Index d) {
+        if (j % 3 != 0) return;
+        const float query = tensors.query(b, h, j % 21, d);
+        tensors.key(b, h, j, d) = d == 0 ? std::nextafter(query, kInfinity) : query;
+      });
+      INFO("offset " << offset << ", " << dim << " dimensions");
+      CHECK(check_gradients(random, tensors, {}));
+    }
+  }
+}
+
       one.query_type = one.key_type = one.value_type = DType::f16;
       check_gradients(random, one);
       // Several steps of keys.

@@ -148,8 +148,8 @@ class Pair {
   /// Of a function of the difference, times `factor`.
   void difference(double factor, double error) {
     for (std::size_t d = 0; d < query_.size(); ++d) {
-      const double all = std::abs(query_[d]) + std::abs(key_[d]);
-      both(d, factor * all, factor * all, error);
+      const double all = factor * std::abs(query_[d] - key_[d]);
+      both(d, all, all, error);
     }
     for (Derivative& of_bandwidth : result.bandwidth) part(of_bandwidth, of_bandwidth.value, error);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/backward/backward_task.hpp"
+#include "kernels/backward/differences.hpp"
 #include "kernels/backward/function_chain.hpp"
 #include "kernels/backward/key_gradients.hpp"
 #include "kernels/backward/row_delta.hpp"
@@ -93,11 +94,17 @@ class BackwardBlocks {
     const std::ptrdiff_t index = (panel.rows - task_.rows) / kPanel;
     start_tiles(static_cast<int>(index));
     const bool has_masked = make_tiles(panel, segments, numbers, index);
-    if (is_tanh_sum()) {
-      if (backward_.differentiates_weights) add_tanh_sums(panel, segments, index);
-      return;
+    switch (task_.score.pairing) {
+      case Pairing::tanh_sum:
+        if (backward_.differentiates_weights) add_tanh_sums(panel, segments, index);
+        break;
+      case Pairing::squared_difference:
+        add_differences(panel, segments, index);
+        break;
+      case Pairing::product:
+        if (backward_.query_gradient) add_query_gradient(panel, segments, has_masked, index);
+        break;
     }
-    if (backward_.query_gradient) add_query_gradient(panel, segments, has_masked, index);
   }
 
   /// The gradients of weights before they were rewritten and dropped: dP = V dO. Overwrites a tile that a visit of its
@@ -120,7 +127,9 @@ class BackwardBlocks {
           gradient + key * rows.stride);
     };
     add(weights_, output_gradients_, are_output_gradients_finite_, backward_.value_gradient);
-    if (!is_tanh_sum()) add(gradients_, queries_, are_queries_finite_, backward_.key_gradient);
+    if (task_.score.pairing == Pairing::product) {
+      add(gradients_, queries_, are_queries_finite_, backward_.key_gradient);
+    }
   }
 
  private:
@@ -243,8 +252,6 @@ class BackwardBlocks {
     }
   }
 
-  [[nodiscard]] bool is_tanh_sum() const { return task_.score.pairing == Pairing::tanh_sum; }
-
   void add_tanh_sums(const Panel& panel, const KeySegments& segments, std::ptrdiff_t index) const {
     const std::ptrdiff_t stride = padded_dim(task_.head_dim);
     float* const query = backward_.query_gradient;
@@ -254,6 +261,20 @@ class BackwardBlocks {
                               {query ? query + index * panel_floats() : nullptr,
                                key ? key + (keys.first - backward_.first_key) * stride : nullptr, stride,
                                backward_.pair_gradient, backward_.scale});
+    }
+  }
+
+  void add_differences(const Panel& panel, const KeySegments& segments, std::ptrdiff_t index) const {
+    const std::ptrdiff_t stride = queries_.stride;
+    for (const KeyBlock& keys : segments) {
+      const DifferenceFactors factors{gradients_ + place_of(index, keys.first), keys.count, keys.numbers};
+      if (float* const gradient = backward_.query_gradient) {
+        add_query_differences(panel, task_.head_dim, factors, gradient + index * panel_floats());
+      }
+      if (float* const gradient = backward_.key_gradient) {
+        add_key_differences(panel, task_.head_dim, factors, queries_.from(index * kPanel),
+                            gradient + (keys.first - backward_.first_key) * stride);
+      }
     }
   }
 

@@ -19,10 +19,10 @@ struct BackwardRow {
   float* bias_gradient;           // of key 0; added to
 };
 
-/// Score functions with a gate, and those of differences (rbf, distance), need two sums over the keys of a query beside
-/// dQ. Line 0 sums the gradients of the gate's argument, or the factors f where dQ sums f (k - q): see
-/// differentiate_transform(). Line 1 sums raw scores times their gradients. Both lines lie behind the head_dim lines of
-/// the query's gradient. A key has the first of them too, summed over its queries: BackwardTask::key_sums.
+/// Score functions that are no products of a query and a key need two sums over the keys of a query beside dQ. Line 0
+/// sums the gradients of a gate's argument, line 1 raw scores times their gradients. Both lines lie behind the head_dim
+/// lines of the query's gradient. Of a gate a key has the first of them too, summed over its queries:
+/// BackwardTask::key_sums.
 inline constexpr int kSumLines = 2;
 
 /// A function of the caller's, of scores or of weights, in the backward pass.
@@ -49,7 +49,7 @@ struct BackwardTask {
   float* query_gradient;  // [panels][head_dim + sum_lines][kPanel], not yet times the scale; null: not wanted
   float* key_gradient;    // [key][padded_dim(head_dim)], from first_key on; null: not wanted
   float* value_gradient;  // [key][padded_dim(value_dim)], likewise
-  float* key_sums;        // [key], likewise; null: there are no sum_lines
+  float* key_sums;        // [key], likewise; null: there is no gate
   float scale;            // of the scores
   float* pair_gradient;   // [head_dim], of what weighs the terms of additive scores; null: not wanted
   FunctionSlopes of_scores;

@@ -123,7 +123,7 @@ inline DifferentiateWeights differentiate_weights_of(Normalizer normalizer) {
 
 /// A tile in the backward pass through a score transform, and the sums that it adds to.
 struct TransformTile {
-  float* raw;        // scores before the transform; becomes what is summed: see kSumLines
+  float* raw;        // raw scores; become the gradients of the gate's argument, or zeros
   float* gradients;  // of transformed scores; becomes those of the dot products, or the factors of differences
   float* sums;       // [kSumLines][kPanel]; null: there are none
 };
@@ -161,12 +161,12 @@ struct TransformTile {
         }
         case ScoreTransform::times_row:
           // -s / (2 b^2), so twice that is the slope in the square of a difference.
-          of_pair = summed = gradient * of_row * unit * Batch(-2.0F);
+          of_pair = gradient * of_row * unit * Batch(-2.0F);
           break;
         case ScoreTransform::root_times_row: {
           // -s times the distance: s over the distance is s^2 over -raw. Where there is no distance the slope is zero.
           const Batch scale = of_row * unit;
-          of_pair = summed = xsimd::select(raw == zero, zero, gradient * scale * scale / -raw);
+          of_pair = xsimd::select(raw == zero, zero, gradient * scale * scale / -raw);
           break;
         }
         case ScoreTransform::none:

@@ -364,8 +364,6 @@ void finish_query(const VjpJob& job, const QueryAt& at, kernels::QueryGradientRo
       break;
     case ScoreKind::rbf:
     case ScoreKind::distance:
-      if (is_wanted) kernels::add_row(row.query, -row.sums[0], dim, row.gradient);
-      break;
     case ScoreKind::additive:
       break;
     default:
@@ -390,10 +388,6 @@ void finish_key(const VjpJob& job, Index group, Index key, float* gradient) {
                        gradient);
       return;
     }
-    case ScoreKind::rbf:
-    case ScoreKind::distance:
-      kernels::add_row(key_row(forward, group, key), -job.key_sums[group * forward.key_length + key], dim, gradient);
-      return;
     default:
       return;
   }
@@ -415,8 +409,9 @@ ScoreBackward::ScoreBackward(const AttentionVjpProblem& problem, const Attention
       row_sums_(has_sums(problem.forward)
                     ? problem.forward.batch * problem.forward.groups * plan.rows_per_group * kernels::kSumLines
                     : 0),
-      key_sums_(has_sums(problem.forward) ? problem.forward.batch * problem.forward.groups * problem.forward.key_length
-                                          : 0),
+      key_sums_(problem.forward.options.score.kind == ScoreKind::gated
+                    ? problem.forward.batch * problem.forward.groups * problem.forward.key_length
+                    : 0),
       pair_partials_(is_additive(problem.forward) ? problem.forward.batch * problem.forward.groups *
                                                         plan.splits_per_group * problem.forward.head_dim
                                                   : 0),
