@@ -179,6 +179,8 @@ TEST_CASE("gradients pass through functions of scores to queries, keys and table
     with([](AttentionCase& one) { one.score.kind = ScoreKind::additive; });
     with([](AttentionCase& one) { one.normalizer = Normalizer::sigmoid; });
     with([](AttentionCase& one) { one.dropout = Dropout{.p = 0.3F, .seed = 7}; });
+    with([](AttentionCase& one) { one.keys = 0; });
+    with([](AttentionCase& one) { one.queries = 0; });
     with([](AttentionCase& one) { many_keys(one); });
   }
 }

@@ -12,6 +12,23 @@ namespace heed::testing {
 
 using kernels::kPanel;
 
+namespace {
+
+const ScoreCase kScores[] = {
+    {.kind = ScoreKind::cosine},
+    {.kind = ScoreKind::general, .query_dim = 11},
+    {.kind = ScoreKind::additive},
+    {.kind = ScoreKind::additive, .has_offset = true, .has_weights = true},
+    {.kind = ScoreKind::additive, .hidden = 17, .query_dim = 5},
+    {.kind = ScoreKind::additive, .hidden = 9, .has_offset = true, .has_weights = true},
+    {.kind = ScoreKind::gated},
+    {.kind = ScoreKind::gated, .has_offset = true},
+    {.kind = ScoreKind::rbf},
+    {.kind = ScoreKind::distance},
+};
+
+}  // namespace
+
 TEST_CASE("gradients of any sizes are the reference's", "[vjp]") {
   Random random(910);
   const Index panel = kPanel;
@@ -131,23 +148,6 @@ TEST_CASE("sparsemax, top-k and the hard maximum differentiate what they kept", 
   }
 }
 
-TEST_CASE("every score function passes gradients to queries, keys and its parameters", "[vjp]") {
-  Random random(926);
-  for (const bool is_per_head : {false, true}) {
-    for (const ScoreCase score :
-         {ScoreCase{.kind = ScoreKind::cosine}, ScoreCase{.kind = ScoreKind::general, .query_dim = 11},
-          ScoreCase{.kind = ScoreKind::additive},
-          ScoreCase{.kind = ScoreKind::additive, .has_offset = true, .has_weights = true},
-          ScoreCase{.kind = ScoreKind::additive, .hidden = 17, .query_dim = 5},
-          ScoreCase{.kind = ScoreKind::additive, .hidden = 9, .has_offset = true, .has_weights = true},
-          ScoreCase{.kind = ScoreKind::gated}, ScoreCase{.kind = ScoreKind::gated, .has_offset = true},
-          ScoreCase{.kind = ScoreKind::rbf}, ScoreCase{.kind = ScoreKind::distance}}) {
-      AttentionCase one{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 33, .score = score};
-      one.score.is_per_head = is_per_head;
-      check_gradients(random, one);
-      one.causal = Causal::lower_right;
-      one.softcap = 2.0F;
-      one.has_sinks = true;
 TEST_CASE("gradients of distances are right for keys that are close, and for all far from zero", "[vjp]") {
   Random random(927);
   const auto kind = GENERATE(ScoreKind::rbf, ScoreKind::distance);
@@ -176,6 +176,16 @@ TEST_CASE("gradients of distances are right for keys that are close, and for all
   }
 }
 
+TEST_CASE("every score function passes gradients to queries, keys and its parameters", "[vjp]") {
+  Random random(926);
+  for (const bool is_per_head : {false, true}) {
+    for (const ScoreCase& score : kScores) {
+      AttentionCase one{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 33, .score = score};
+      one.score.is_per_head = is_per_head;
+      check_gradients(random, one);
+      one.causal = Causal::lower_right;
+      one.softcap = 2.0F;
+      one.has_sinks = true;
       one.query_type = one.key_type = one.value_type = DType::f16;
       check_gradients(random, one);
       // Several steps of keys.
@@ -203,9 +213,28 @@ TEST_CASE("options in random company have the reference's gradients", "[vjp]") {
 
 TEST_CASE("a query or a batch of nothing, and no keys, leave gradients of zero", "[vjp]") {
   Random random(917);
-  check_gradients(random, {.queries = 0, .keys = 5});
-  check_gradients(random, {.queries = 5, .keys = 0});
-  check_gradients(random, {.batch = 0, .queries = 5, .keys = 5});
+  const auto check = [&](AttentionCase one) {
+    check_gradients(random, one);
+    for (const Shape& bias : {Shape{1, 1, 1, 1}, Shape{1, 1, one.queries, 1}, Shape{1, 1, 1, one.keys},
+                              Shape{one.batch, one.heads, one.queries, one.keys}}) {
+      one.bias = bias;
+      one.has_sinks = true;
+      check_gradients(random, one);
+    }
+    one.has_sinks = false;
+    for (const Normalizer normalizer :
+         {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::hard, Normalizer::none}) {
+      one.normalizer = normalizer;
+      for (const ScoreCase& score : kScores) {
+        one.score = score;
+        check_gradients(random, one);
+      }
+    }
+  };
+  check({.heads = 4, .kv_heads = 2, .queries = 0, .keys = 5});
+  check({.heads = 4, .kv_heads = 2, .queries = 5, .keys = 0});
+  check({.heads = 4, .kv_heads = 2, .queries = 0, .keys = 0});
+  check({.batch = 0, .heads = 4, .kv_heads = 2, .queries = 5, .keys = 5});
 }
 
 TEST_CASE("any workers in any order give the same bits", "[vjp]") {

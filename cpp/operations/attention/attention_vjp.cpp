@@ -191,11 +191,6 @@ void run_job(const VjpJob& job, Executor& executor) {
   const AttentionProblem& forward = job.forward();
   const AttentionGradients& gradients = job.problem.gradients;
   const StopFlag* const stop = forward.options.stop;
-  const ScoreGradients& score = gradients.score;
-  for (const TensorView<float>* summed :
-       {&gradients.bias, &score.w, &score.wq, &score.wk, &score.b, &score.v, &score.bandwidth}) {
-    clear(*summed);
-  }
   find_row_stats(job, executor);
   run_splits(job, executor);
   if (is_set(stop)) return;
@@ -267,6 +262,12 @@ Status attention_vjp(const AttentionVjpInputs& inputs, const AttentionOptions& o
   job.deltas = deltas.data();
   job.best = reinterpret_cast<kernels::BestKey*>(best.data());
 
+  // As they were given: a bias that broadcasts to no pair is no part of the problem's.
+  const ScoreGradients& sums = gradients.score;
+  for (const TensorView<float>* sum :
+       {&gradients.bias, &sums.w, &sums.wq, &sums.wk, &sums.b, &sums.v, &sums.bandwidth}) {
+    clear(*sum);
+  }
   run_job(job, executor);
   if (!is_set(options.stop)) score.run(job);
   functions.run(job);
