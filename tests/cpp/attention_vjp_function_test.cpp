@@ -185,6 +185,33 @@ TEST_CASE("gradients pass through functions of scores to queries, keys and table
   }
 }
 
+TEST_CASE("functions of queries and keys that are masked reach no gradient", "[vjp]") {
+  Random random(935);
+  for (const FunctionCase* of_weights : {static_cast<const FunctionCase*>(nullptr), &kTables}) {
+    const Functions functions(random, &kTables, of_weights);
+    AttentionCase one = base();
+    one.has_query_lengths = one.has_key_lengths = true;
+    AttentionTensors tensors = make_tensors(random, one);
+    tensors.query_lengths = {13, 21};
+    tensors.key_lengths = {40, 25};
+    tensors.options.query_lengths = tensors.query_lengths.data();
+    tensors.options.key_lengths = tensors.key_lengths.data();
+    tensors.options.expressions = functions.expressions();
+    VjpGiven given = run_forward(random, tensors, functions.slopes());
+    const auto expected = run_backward(given, tensors).bits();
+    const auto spoil = [](Owned<float>& tensor, const std::vector<std::int32_t>& lengths) {
+      for_each_element(tensor.view.shape, [&](Index b, Index h, Index i, Index d) {
+        if (i >= lengths[static_cast<std::size_t>(b)]) tensor(b, h, i, d) = kNan;
+      });
+    };
+    spoil(tensors.query, tensors.query_lengths);
+    spoil(given.output_gradient, tensors.query_lengths);
+    spoil(tensors.key, tensors.key_lengths);
+    spoil(tensors.value, tensors.key_lengths);
+    CHECK((run_backward(given, tensors).bits() == expected));
+  }
+}
+
 TEST_CASE("gradients pass through functions of weights", "[vjp]") {
   Random random(931);
   for (const FunctionCase* function : {&kSquare, &kSoftcap, &kTables}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "heed/rounding.hpp"
 #include "kernels/instances/attention.hpp"
@@ -53,8 +54,18 @@ const float* gate_weights(const AttentionProblem& forward, Index head, bool of_k
   return at_head(forward, forward.options.score.w, head) + (of_keys ? forward.head_dim : 0);
 }
 
-Index query_operand(const AttentionProblem& forward, const QueryAt& at) {
-  return (at.batch * forward.query_heads + at.head) * forward.query_length + at.query;
+/// The inverse length of a query, or key, as its gradient takes it. A NaN of its own makes every score NaN that is not
+/// masked, and so the gradient already; where all are masked it is not read.
+float inverse_length(float prepared) { return std::isnan(prepared) ? 0.0F : prepared; }
+
+float inverse_length(const VjpJob& job, const QueryAt& at) {
+  const AttentionProblem& forward = job.forward();
+  const Index row = (at.batch * forward.query_heads + at.head) * forward.query_length + at.query;
+  return inverse_length(job.operands.query_operands[row]);
+}
+
+bool is_zero(const float* row, Index dim) {
+  return std::ranges::all_of(row, row + dim, [](float number) { return number == 0.0F; });
 }
 
 /// Adds the product of a column `a` and a row `b` to a matrix.
@@ -169,9 +180,11 @@ void sum_general(const VjpJob& job, Executor& executor) {
   sum_parameter(job, executor, {job.problem.gradients.score.w, 0, numbers}, job.forward().query_heads,
                 [](const VjpJob& from, Index head, float* sum) {
                   const AttentionProblem& forward = from.forward();
+                  const Index columns = forward.inputs.key.shape[3];
                   for_each_query(from, head, [&](const QueryAt& at, Index) {
-                    add_outer(query_row(forward, at), forward.inputs.query.shape[3], of_query(from, at),
-                              forward.inputs.key.shape[3], sum);
+                    // A query without a key is not read, NaN or not.
+                    if (is_zero(from.query_gradient.at(at.batch, at.head, at.query), columns)) return;
+                    add_outer(query_row(forward, at), forward.inputs.query.shape[3], of_query(from, at), columns, sum);
                   });
                 });
 }
@@ -342,7 +355,7 @@ Index sum_lines(const AttentionProblem& forward) {
 float gradient_factor(const VjpJob& job, const QueryAt& at) {
   const AttentionProblem& forward = job.forward();
   if (kind_of(job) == ScoreKind::cosine) {
-    return forward.scale * job.operands.query_operands[query_operand(forward, at)];
+    return forward.scale * inverse_length(job, at);
   }
   const bool is_difference = kind_of(job) == ScoreKind::rbf || kind_of(job) == ScoreKind::distance;
   return is_difference || is_additive(forward) ? 1.0F : forward.scale;
@@ -355,7 +368,7 @@ void finish_query(const VjpJob& job, const QueryAt& at, kernels::QueryGradientRo
   switch (kind_of(job)) {
     case ScoreKind::cosine: {
       // Along the query itself the cosine does not change.
-      const float inverse = job.operands.query_operands[query_operand(forward, at)];
+      const float inverse = inverse_length(job, at);
       if (is_wanted) kernels::add_row(row.query, -row.product * inverse * inverse, dim, row.gradient);
       return;
     }
@@ -377,7 +390,7 @@ void finish_key(const VjpJob& job, Index group, Index key, float* gradient) {
   const auto dim = static_cast<int>(forward.head_dim);
   switch (kind_of(job)) {
     case ScoreKind::cosine: {
-      const float inverse = job.operands.key_operands[group * job.operands.key_stride + key];
+      const float inverse = inverse_length(job.operands.key_operands[group * job.operands.key_stride + key]);
       const float product = kernels::dot_rows(key_row(forward, group, key), f32_row(gradient), dim);
       kernels::add_row(key_row(forward, group, key), -product * inverse * inverse, dim, gradient);
       return;
