@@ -41,7 +41,11 @@ function node(
   include: string | string[],
   provide: Partial<ProvidedContext> = {},
   globalSetup: string | string[] = [],
-  { alias = [], exclude = [] }: { alias?: { find: RegExp; replacement: string }[]; exclude?: string[] } = {},
+  {
+    alias = [],
+    exclude = [],
+    setup = [],
+  }: { alias?: { find: RegExp; replacement: string }[]; exclude?: string[]; setup?: string[] } = {},
 ): TestProjectConfiguration {
   return {
     plugins: [conformance()],
@@ -52,7 +56,7 @@ function node(
       exclude,
       provide,
       globalSetup,
-      setupFiles: "tests/support/equality.ts",
+      setupFiles: ["tests/support/equality.ts", ...setup],
       execArgv: [...RELAXED_SIMD, "--expose-gc"],
       pool: "forks",
       testTimeout: 120_000,
@@ -140,7 +144,7 @@ export default defineConfig(async () => {
       // Test files wait for browsers and workers: one more than there are cores keeps these busy.
       maxWorkers: availableParallelism() + 1,
       projects: [
-        node("unit", "tests/unit/**/*.test.ts", {}, [], { alias: SOURCES }),
+        node("unit", "tests/unit/**/*.test.ts", {}, [], { alias: SOURCES, setup: ["tests/support/poison.ts"] }),
         node("conformance", "tests/conformance/**/*.node.test.ts"),
         chromium("chromium-isolated", true, chromiumPath),
         chromium("chromium-plain", false, chromiumPath),
