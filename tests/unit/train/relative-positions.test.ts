@@ -124,6 +124,23 @@ test.each([
   expect(worstDifference(got.table, ofTable, DEPTH)).toBeLessThan(1);
 });
 
+test("what stands at a query without a key reaches no table", async () => {
+  const [q, weights] = [tensor(2, 4, 5), tensor(2, 4, 6)];
+  const [ofBias, ofOutput] = [tensor(2, 4, 6), tensor(2, 4, 3)];
+  for (const { data, shape } of [weights, ofBias]) data.fill(0, 0, shape[2]);
+  const gradientsOf = async () => [
+    (await relativeKeysVjp(q, keyTable, { engine, outputGradient: ofBias })).table.data,
+    (await relativeValuesVjp(weights, valueTable, { engine, outputGradient: ofOutput })).table.data,
+  ];
+  const [keyTable, valueTable] = [tensor(7, 5), tensor(7, 3)];
+  for (const { data, shape } of [q, ofOutput]) data.fill(0, 0, shape[2]);
+  const wanted = await gradientsOf();
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    for (const { data } of [q, ofOutput]) data[1] = bad;
+    expect(await gradientsOf()).toEqual(wanted);
+  }
+});
+
 test.each([
   [{ positions: 3 }, 1],
   [{ interleaved: true, rotaryDim: 4 }, 1],

@@ -137,19 +137,33 @@ async function productVjp(
   });
   const nothing = (width: number) => matrix(new Float32Array(rows * width), [rows, width]);
   const { query, initialState } = await engine.linearAttentionVjp(
-    matrix(x, [rows, inner]),
+    matrix(unmasked(rows, x, gradient), [rows, inner]),
     nothing(inner),
     nothing(columns),
     {
       rule: "linear",
       scale: 1,
       state: matrix(factor, [inner, columns]),
-      outputGradient: matrix(gradient, [rows, columns]),
+      outputGradient: matrix(unmasked(rows, gradient, x), [rows, columns]),
       signal: given.signal,
     },
   );
   if (initialState === undefined) throw new TypeError("a state that was given has a gradient");
   return { x: query.data, factor: initialState.data };
+}
+
+/** The numbers, with zeros for a row that is not finite where the other's row is zeros: a query without a key is not read. */
+function unmasked(rows: number, numbers: Float32Array, other: Float32Array): Float32Array {
+  const rowOf = (of: Float32Array, row: number) =>
+    of.subarray((row * of.length) / rows, ((row + 1) * of.length) / rows);
+  if (numbers.every(Number.isFinite)) return numbers;
+  const made = numbers.slice();
+  for (let row = 0; row < rows; row++) {
+    if (rowOf(other, row).every((number) => number === 0) && !rowOf(made, row).every(Number.isFinite)) {
+      rowOf(made, row).fill(0);
+    }
+  }
+  return made;
 }
 
 interface Given {
