@@ -158,6 +158,9 @@ Expected expect(const AttentionInputs& inputs, const AttentionOptions& options) 
 
 double Comparison::worst() const { return std::max({output, weights, log_sum_exp, scores, entropy}); }
 
+/// Scores of moderate size are no further off than half of this.
+constexpr double kApart = 1e-3;
+
 Comparison compare(const Expected& expected, const Results& results) {
   Comparison comparison;
   const auto note = [&comparison](double& worst, double ratio, auto describe_it) {
@@ -184,11 +187,11 @@ Comparison compare(const Expected& expected, const Results& results) {
       const auto stage = static_cast<std::size_t>(*wanted.scores);
       hold("scores", comparison.scores, results.scores, expected.result.scores[stage], bounds.scores[stage]);
     }
-    ++row;
-    ++comparison.rows;
-    if (bounds.is_open) return;
-    ++comparison.closed_rows;
-    --row;
+    if (bounds.is_open) {
+      comparison.lax_rows += bounds.apart > kApart ? 1 : 0;
+      ++row;
+      return;
+    }
     hold("output", comparison.output, results.output, expected.result.output, bounds.output);
     if (wanted.log_sum_exp) {
       hold("lse", comparison.log_sum_exp, results.log_sum_exp, expected.result.log_sum_exp, {bounds.log_sum_exp});
@@ -220,8 +223,7 @@ Results check_results(const AttentionTensors& tensors, const Expected& expected,
   CHECK(comparison.log_sum_exp <= 1.0);
   CHECK(comparison.scores <= 1.0);
   CHECK(comparison.entropy <= 1.0);
-  // Keys nearer to each other than their errors are rare.
-  CHECK(10 * comparison.closed_rows >= 9 * comparison.rows);
+  CHECK(comparison.lax_rows == 0);
   CHECK(results.is_padding_untouched());
   return results;
 }

@@ -59,8 +59,7 @@ struct Comparison {
   double scores = 0.0;
   double entropy = 0.0;
   std::string where;  // the worst of all
-  int rows = 0;
-  int closed_rows = 0;  // of which more than the scores were compared
+  int lax_rows = 0;   // of which only the scores were compared, although their keys are apart
 
   [[nodiscard]] double worst() const;
 };

@@ -279,20 +279,26 @@ std::vector<double> errors_of(const std::vector<Score>& scores) {
   return errors;
 }
 
-/// Whether the errors may have exchanged one of the best with another key.
-bool is_selection_open(std::span<const double> scores, const std::vector<double>& best,
-                       const std::vector<double>& errors) {
-  double lowest_kept = kInfinite;
-  double highest_dropped = -kInfinite;
+/// Tells whether the errors may have exchanged one of the best with another key, and how far apart these are.
+void bound_selection(std::span<const double> scores, const std::vector<double>& best, const std::vector<double>& errors,
+                     RowBounds& bounds) {
+  struct Limit {
+    double score, with_error;
+  };
+  Limit lowest_kept{kInfinite, kInfinite};
+  Limit highest_dropped{-kInfinite, -kInfinite};
   for (std::size_t j = 0; j < scores.size(); ++j) {
     if (scores[j] == -kInfinite) continue;
     if (best[j] == -kInfinite) {
-      highest_dropped = std::max(highest_dropped, scores[j] + errors[j]);
+      highest_dropped.score = std::max(highest_dropped.score, scores[j]);
+      highest_dropped.with_error = std::max(highest_dropped.with_error, scores[j] + errors[j]);
     } else {
-      lowest_kept = std::min(lowest_kept, scores[j] - errors[j]);
+      lowest_kept.score = std::min(lowest_kept.score, scores[j]);
+      lowest_kept.with_error = std::min(lowest_kept.with_error, scores[j] - errors[j]);
     }
   }
-  return highest_dropped >= lowest_kept;
+  bounds.is_open = highest_dropped.with_error >= lowest_kept.with_error;
+  bounds.apart = lowest_kept.score - highest_dropped.score;
 }
 
 /// With weights as the normalizer makes them.
@@ -307,7 +313,7 @@ RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, c
   const std::vector<double> errors = errors_of(scores);
   const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
   const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
-  bounds.is_open = is_selection_open(exact.scores, best, errors);
+  bound_selection(exact.scores, best, errors, bounds);
   if (rules.normalizer != Normalizer::softmax && rules.normalizer != Normalizer::hard) {
     bound_each(rules.normalizer, exact, best, errors, bounds);
     return bounds;

@@ -73,6 +73,7 @@ struct RowBounds {
   double entropy = 0.0;                       // absolute
   std::array<std::vector<double>, 3> scores;  // by ScoreStage, [S], absolute
   bool is_open = false;                       // which keys are the best is within the errors: only scores are bounded
+  double apart = 0.0;                         // the exact scores of the last of the best and the first of the others
 };
 
 struct RowPosition {

@@ -143,7 +143,7 @@ TEST_CASE("the error model rejects one output of one row that is off by one part
 TEST_CASE("the error model allows no more than twenty times the errors that kernels make") {
   Random random(16);
   AttentionCase one = kCase;
-  one.queries = 500;  // the largest error of many rows
+  one.queries = 10000;  // the largest error of so many rows hardly depends on the seed
   const AttentionTensors tensors = make_tensors(random, one);
   const Expected expected = expect(tensors.inputs(), tensors.options);
   const Comparison comparison = compare(expected, run(tensors.inputs(), tensors.options));

@@ -170,17 +170,23 @@ std::int32_t OwnedExpressions::add(const Program& program) {
   return start;
 }
 
-Program random_score_program(Random& random, int operators) {
+namespace {
+
+/// Draws until a program has no more tiles than kernels have: no value takes the place of one that is used no more.
+Program draw_program(Random& random, int operators, Value (*draw)(Random& random, Program& program, int operators)) {
   Program program;
-  program.finish(random_number(random, program, operators));
+  do {
+    program = Program();
+    program.finish(draw(random, program, operators));
+  } while (program.tiles() > kMostTiles);
   return program;
 }
 
-Program random_mask_program(Random& random, int operators) {
-  Program program;
-  program.finish(random_truth(random, program, operators));
-  return program;
-}
+}  // namespace
+
+Program random_score_program(Random& random, int operators) { return draw_program(random, operators, random_number); }
+
+Program random_mask_program(Random& random, int operators) { return draw_program(random, operators, random_truth); }
 
 std::vector<TableCase> random_tables(Random& random) {
   TableCase floats{.sizes = {3, 5}, .numbers = std::vector<float>(15)};

@@ -33,6 +33,7 @@ class Program {
   Value mod(Value a, Value b);
 
   void finish(Value result) { result_ = spread(result).name; }
+  [[nodiscard]] int tiles() const { return registers_[2]; }
   [[nodiscard]] std::vector<std::int32_t> words() const;
 
  private:
