@@ -1,10 +1,13 @@
 // Seeded randomness: the same numbers on every machine, and the seed in every message.
 
+/** HEED_SEED, or none, as in a browser. */
+const OF_RUN = Number(globalThis.process?.env?.["HEED_SEED"] ?? 0);
+
 export class Random {
   #state: number;
 
   constructor(readonly seed: number) {
-    this.#state = seed >>> 0;
+    this.#state = (seed + Math.imul(OF_RUN, 0x9e3779b1)) >>> 0;
   }
 
   /** Uniform in [0, 1): mulberry32. */
