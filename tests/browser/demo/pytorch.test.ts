@@ -20,12 +20,17 @@ const RENEWED = process.env["HEED_SNIPPETS"];
 const HOW = "PyTorch never ran this snippet: python tests/fixtures/snippets.py makes its numbers";
 
 interface Stored {
+  /** The page that the snippet was copied from. */
+  readonly place: string;
   readonly output: { readonly shape: readonly number[]; readonly data: string };
   /** How far PyTorch's f32 is from its f64, which is what is stored. */
   readonly apart: number;
 }
 
 const STORED = readFixture("snippets.json") as Readonly<Record<string, Stored>>;
+
+/** The snippets that were found on the pages, and where. */
+const asked = new Map<string, string>();
 
 type Files = ReadonlyMap<string, Uint8Array>;
 const NO_FILES: Files = new Map();
@@ -34,6 +39,7 @@ function torchNumbers(place: string, snippet: string, files: Files = NO_FILES): 
   const hash = createHash("sha256").update(snippet);
   for (const bytes of files.values()) hash.update(bytes);
   const key = hash.digest("hex");
+  asked.set(key, place);
   if (RENEWED === undefined) {
     expect(STORED, HOW).toHaveProperty([key]);
     return STORED[key];
@@ -153,6 +159,11 @@ test.each(["everything", "what came before"])(
     if (stored !== undefined) agree(await runUnderNode(await copied(page, "heed"), files), stored);
   },
 );
+
+test.runIf(RENEWED === undefined)("nothing is stored but what a page copies, under its place", () => {
+  const stored = Object.entries(STORED).map(([key, { place }]) => [key, place]);
+  expect(Object.fromEntries(stored)).toEqual(Object.fromEntries(asked));
+});
 
 function random(seed: number, count: number): Float32Array {
   const next = normal(seed);
