@@ -41,8 +41,8 @@ export function headPicture(first: BringScene, engine: Engine, controls: Control
   /** The whole first: it stands in for whatever is not there yet. */
   const wanted = () => [ALL, scene.window].flatMap((window) => tilesIn(scene.source, window));
   const draw = (): void => {
-    if (tiles?.want(wanted()) !== true) work.renew();
-    if (!work.isRunning) void work.press();
+    const isUnderWay = tiles?.want(wanted()) === true && work.isRunning;
+    if (!isUnderWay) work.begin();
   };
   /** What is looked at, as far as it is there. */
   const data = (): unknown => {

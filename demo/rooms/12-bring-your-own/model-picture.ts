@@ -74,8 +74,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
     if (!engine.isSettled || !isSeen || element.hidden) return;
     if (made?.source === source && made.at.causal === at.causal) return;
     made = scene;
-    work.renew();
-    if (!work.isRunning) void work.press();
+    work.begin();
   };
   const sort = (): void => {
     const { source, state } = scene;

@@ -203,18 +203,24 @@ export class LongWork {
     return h("div", { class: "race" }, this.button, ...others, this.#said);
   }
 
+  /** Stopped work ends a little later; it runs no more. */
   get isRunning(): boolean {
-    return this.#running !== undefined;
+    return this.#running?.signal.aborted === false;
   }
 
   /** Its input has changed: work under way starts again, if its button is still there, and the result of earlier work is removed. */
   renew(): void {
+    if (this.isRunning) this.begin();
+    // Work that the reader stopped is not started again.
+    else if (this.#running === undefined) this.say("");
+  }
+
+  /** Starts the work. What is under way ends before that, even where the reader has just stopped it. */
+  begin(): void {
     if (this.#running === undefined) {
-      this.say("");
+      void this.press();
       return;
     }
-    // Work that the reader stopped is not started again.
-    if (this.#running.signal.aborted) return;
     this.#isRenewed = true;
     this.#running.abort();
   }

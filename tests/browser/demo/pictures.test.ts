@@ -142,6 +142,31 @@ describe("work that is begun before what was brought is shown", () => {
   });
 });
 
+test.each(["map", "model"])(
+  "the %s of another source is drawn where the one before was stopped just now",
+  async (name) => {
+    const page = await open("bring-your-own.html#N=32768");
+    await kernelAnswered(page);
+    const head = [
+      [1, 0],
+      [0.5, 0.5],
+    ];
+    await paste(page, { weights: [[head, head]] });
+    await message(page).filter({ hasText: "Taken:" }).waitFor();
+    await page.goBack();
+    const picture = page.locator(`[data-picture="${name}"]`);
+    await picture.scrollIntoViewIfNeeded();
+    const stop = picture.locator(".race button", { hasText: "Stop" });
+    // In one task: stopped work ends a moment later.
+    await stop.evaluate((button) => {
+      if (button instanceof HTMLElement) button.click();
+      document.querySelector<HTMLElement>('input[value="own"]')?.click();
+    });
+    const all = picture.locator(".race [role=status]", { hasText: /^(?:Drawn from 4 weights|From all rows)/ });
+    await all.waitFor({ timeout: 20_000 });
+  },
+);
+
 test.each([
   ["[[1e30, 1]]", "[[1e30, 1]]", "would be too large for single precision"],
   ["[[1e300, 1]]", "[[1, 1]]", "holds numbers too large for single precision"],
