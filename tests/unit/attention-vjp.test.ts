@@ -1,7 +1,7 @@
 // Gradients of attention against central differences of the double-precision reference, for combinations of options.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { add, floor, lessEqual, mul, sub, table, tanh } from "../../web/src/expr/index.js";
+import { add, floor, less, lessEqual, mul, select, sub, table, tanh } from "../../web/src/expr/index.js";
 import { type AttentionVjpOptions, createHeed, type Heed, type Tensor } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
@@ -302,6 +302,32 @@ test("functions of scores and weights, and their tables, have gradients", async 
       expect(Math.abs((gradient?.data[i] ?? Number.NaN) - wanted), `${name} at ${i}`).toBeLessThan(2e-5);
     }
   }
+  expect(engine.memory().tensors).toBe(0);
+});
+
+test.each([false, true])("each table has its place among the gradients, keep: %s", async (keep) => {
+  using engine = await createHeed({ backend: "wasm" });
+  const [one, v] = [
+    { data: Float32Array.of(1), shape: [1, 1] },
+    { data: Float32Array.of(1, 0), shape: [2, 1] },
+  ];
+  const keys = { data: new Float32Array(2), shape: [2, 1] };
+  const numbers = (...values: number[]) => table({ data: Float32Array.from(values), shape: [values.length] });
+  const gradientsOf = async (options: AttentionVjpOptions): Promise<readonly (readonly number[])[]> => {
+    const { backward } = await engine.attentionVjp(one, keys, v, options);
+    const { dq, dk, dv, dtables = [] } = await backward(one, { keep });
+    const all = await Promise.all(dtables.map(async (one) => [...("read" in one ? await one.read() : one.data)]));
+    for (const made of [dq, dk, dv, ...dtables]) if ("dispose" in made) made.dispose();
+    return all;
+  };
+  const [limits, kept, added] = [numbers(-1, -2), numbers(1), numbers(0, 0)];
+  // Both weights are 1/2, and the output is the first of them.
+  const scoreMod: AttentionVjpOptions["scoreMod"] = ({ score, k }) =>
+    select(less(limits.at(k), score), add(score, added.at(k)), 0);
+  const maskMod: AttentionVjpOptions["maskMod"] = () => less(0, kept.at(0));
+  expect(await gradientsOf({ scoreMod, maskMod })).toEqual([[0, 0], [0.25, -0.25], [0]]);
+  expect(await gradientsOf({ maskMod })).toEqual([[0]]);
+  expect(await gradientsOf({ scoreMod: ({ score }) => score })).toEqual([]);
   expect(engine.memory().tensors).toBe(0);
 });
 

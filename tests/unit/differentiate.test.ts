@@ -132,6 +132,7 @@ describe("random functions", () => {
     counts.slopes++;
     const slopes = tableSlopes(vjp, isScore ? 0 : 2, inputs);
     for (const { table, start } of vjp.tableGradients) {
+      if (start === null) continue;
       const of = table as TableData;
       const data = Float64Array.from(of.data);
       const evaluate = evaluator(withNumbers(tree, of, data));
@@ -279,6 +280,7 @@ describe("tables", () => {
     expect(vjp.tableGradients).toEqual([
       { table: gains.at(h).table, shape: [3], start: 0 },
       { table: bias.at(q, k).table, shape: [2, 3], start: 3 },
+      { table: kinds.at(b).table, shape: [3], start: null },
     ]);
     expect(reads.map(({ target }) => target)).toEqual([0, 3, 0]);
     // Head 2; query - key is -2, which reads the first row, and batch entry 1 the last column. Key 5 reads the last kind.
@@ -294,11 +296,15 @@ describe("tables", () => {
     expect([...tableSlopes(places, 0, at(3))]).toEqual([0, 12, 6]);
   });
 
-  test("there are none of whole numbers, of conditions, and of tables that nobody wants", () => {
+  test("none are read of whole numbers, of conditions, and of tables that nobody wants", () => {
     const none = compiled({ scoreMod: select(less(gains.at(h), 1), mul(score, kinds.at(q)), 0) });
-    expect(none).toMatchObject({ tableReads: Int32Array.of(), tableGradientNumbers: 0, tableGradients: [] });
+    expect(none).toMatchObject({ tableReads: Int32Array.of(), tableGradientNumbers: 0 });
+    expect(none.tableGradients).toEqual([
+      { table: gains.at(h).table, shape: [3], start: null },
+      { table: kinds.at(q).table, shape: [3], start: null },
+    ]);
     const read = { scoreMod: mul(score, gains.at(h)) };
-    expect(compiled(read, false)).toMatchObject({ tableReads: Int32Array.of(), tableGradientNumbers: 0 });
+    expect(compiled(read, false)).toMatchObject({ tableReads: Int32Array.of(), tableGradients: [] });
     expect(compiled(read).tableReads).toHaveLength(TABLE_READ_WORDS);
   });
 });

@@ -8,7 +8,7 @@ import { type Copies, copyStep, differentiate, readsOf } from "./differentiate.j
 import { Graph } from "./graph.js";
 import { reading } from "./reading.js";
 import { MOST_AXES } from "./rules.js";
-import type { ProgramTable, Tables } from "./tables.js";
+import type { ProgramTable } from "./tables.js";
 import type { ModTrees } from "./tree.js";
 
 /** The words of the functions, which are those of the forward pass, and behind them derivatives and indices of reads, as programs. */
@@ -20,7 +20,7 @@ export interface CompiledVjp extends CompiledMods {
   readonly tableReads: Int32Array<ArrayBuffer>;
   /** How many numbers the gradients of all tables have. */
   readonly tableGradientNumbers: number;
-  /** The tables that have a gradient. */
+  /** All tables of the functions, in the order in which these read them. */
   readonly tableGradients: readonly TableGradient[];
 }
 
@@ -29,7 +29,8 @@ export interface TableGradient {
   /** The `table` of the nodes that read it. */
   readonly table: unknown;
   readonly shape: readonly number[];
-  readonly start: number;
+  /** Null: the gradient is zero, because the table is read in conditions and as an index alone, or has no floats. */
+  readonly start: number | null;
 }
 
 /** Its reader (the number of a function), its table, its target, the derivative with respect to it, and an index an axis. */
@@ -43,18 +44,17 @@ export function compileVjp(where: string, trees: ModTrees, { wantsTables }: { wa
   return reading(where, () => {
     const mods = readMods(where, trees);
     const { words, tables } = link(where, mods);
-    const linker = new Linker(where, words, mods.tables);
+    const linker = new Linker(where, words);
     const [scoreSlope = 0, , weightSlope = 0] = mods.functions.map((steps, n) =>
       steps === null || MODS[n] === "maskMod" ? 0 : linker.add(n, steps, wantsTables),
     );
-    return { tables, scoreSlope, weightSlope, ...linker.linked() };
+    return { tables, scoreSlope, weightSlope, ...linker.linked(wantsTables ? mods.tables.entries() : []) };
   });
 }
 
 /** Appends programs to those of the functions. */
 class Linker {
   readonly #where: string;
-  readonly #tables: Tables;
   readonly #words: number[];
   /** Equal programs are there once. */
   readonly #starts = new Map<string, number>();
@@ -62,9 +62,8 @@ class Linker {
   readonly #targets = new Map<ProgramTable, number>();
   #targetEnd = 0;
 
-  constructor(where: string, words: Iterable<number>, tables: Tables) {
+  constructor(where: string, words: Iterable<number>) {
     this.#where = where;
-    this.#tables = tables;
     this.#words = [...words];
   }
 
@@ -76,15 +75,17 @@ class Linker {
     return slope;
   }
 
-  linked(): Pick<CompiledVjp, "words" | "tableReads" | "tableGradientNumbers" | "tableGradients"> {
+  linked(
+    tables: Iterable<[unknown, ProgramTable]>,
+  ): Pick<CompiledVjp, "words" | "tableReads" | "tableGradientNumbers" | "tableGradients"> {
     return {
       words: Int32Array.from(this.#words),
       tableReads: Int32Array.from(this.#reads),
       tableGradientNumbers: this.#targetEnd,
-      tableGradients: Array.from(this.#targets, ([table, start]) => ({
-        table: this.#tables.given(table),
+      tableGradients: Array.from(tables, ([given, table]) => ({
+        table: given,
         shape: table.shape,
-        start,
+        start: this.#targets.get(table) ?? null,
       })),
     };
   }

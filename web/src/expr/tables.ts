@@ -41,9 +41,9 @@ export class Tables {
     });
   }
 
-  /** What a table was made of. */
-  given({ index }: ProgramTable): unknown {
-    return [...this.#all.keys()][index];
+  /** What tables were made of, and the tables, in the order in which they were added. */
+  entries(): Iterable<[unknown, ProgramTable]> {
+    return this.#all;
   }
 
   get count(): number {

@@ -110,8 +110,7 @@ async function vjp(backend: Backend, held: Held): Promise<Result> {
   return guardAsync("memory", `${where}: computing`, async () => {
     const { problem } = checked;
     // The compiler of derivatives is loaded where there is something to differentiate.
-    const isPlain = trees.scoreMod === undefined && trees.probMod === undefined;
-    const functions = isPlain ? null : await compiled(where, trees);
+    const functions = Object.keys(trees).length === 0 ? null : await compiled(where, trees);
     await unlessAborted(where, signal, () => root.use("training"));
     const results = saved ?? (await forward(backend, problem, signal));
     const way = new Way(backend, { checked, given, functions, held, ...results });
@@ -302,7 +301,7 @@ class Way {
       }
       this.#kept = kept;
       this.release();
-      return this.#gradients(new Map(wanted.map((name, at) => [name, made[at]])), given, functions);
+      return this.#gradients(new Map(wanted.map((name, at) => [name, made[at]])), given, functions, keep);
     });
   }
 
@@ -310,6 +309,7 @@ class Way {
     made: ReadonlyMap<WantedGradient, Computed | undefined>,
     given: Given,
     functions: Functions | null,
+    keep: boolean,
   ): Promise<Gradients> {
     const result = (name: WantedGradient, shape: readonly number[]): Gradient | undefined => {
       const computed = made.get(name);
@@ -333,19 +333,25 @@ class Way {
       dsinks: sinks && returned(this.#backend, sinks, given.sinks),
       dtemperature: given.temperature === null ? undefined : -(await numberOf("logScale")) / given.temperature,
       dscore: given.score.size === 0 ? undefined : score,
-      dtables: await this.#tables(made.get("tables"), functions),
+      dtables: await this.#tables(made.get("tables"), functions, keep),
     };
   }
 
-  /** The gradient of each table, out of those of all. */
-  async #tables(all: Computed | undefined, functions: Functions | null): Promise<readonly Gradient[] | undefined> {
-    if (all === undefined || functions === null) return undefined;
-    const isKept = all.kind === "resident";
-    const numbers = isKept ? Float32Array.from(await this.#backend.download(all.resident)) : all.array;
+  /** The gradient of each table, out of those of all; zeros where there is none among them. */
+  async #tables(
+    all: Computed | undefined,
+    functions: Functions | null,
+    keep: boolean,
+  ): Promise<readonly Gradient[] | undefined> {
+    const tables = functions?.tableGradients ?? [];
+    if (tables.length === 0) return undefined;
+    const isKept = all?.kind === "resident";
+    const numbers = isKept ? Float32Array.from(await this.#backend.download(all.resident)) : all?.array;
     if (isKept) this.#backend.free(all.resident);
-    return functions.tableGradients.map(({ shape, start }) => {
-      const data = numbers.slice(start, start + product(shape));
-      return isKept ? new Tensor(this.#backend, this.#backend.upload(data), shape) : { data, shape, dtype: "f32" };
+    return tables.map(({ shape, start }) => {
+      const data = new Float32Array(product(shape));
+      if (start !== null && numbers !== undefined) data.set(numbers.subarray(start, start + data.length));
+      return keep ? new Tensor(this.#backend, this.#backend.upload(data), shape) : { data, shape, dtype: "f32" };
     });
   }
 }

@@ -31,7 +31,7 @@ export interface AttentionGradients<O> {
   readonly dscore:
     | { readonly [Name in "w" | "wq" | "wk" | "b" | "v" | "bandwidth"]?: Returned<O> | number }
     | undefined;
-  /** One for each table of the functions, in their order. */
+  /** One for each table of scoreMod, maskMod and probMod, in the order in which they read them; zeros for those of conditions and indices. */
   readonly dtables: readonly Returned<O>[] | undefined;
 }
 
