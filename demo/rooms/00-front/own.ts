@@ -3,7 +3,6 @@
 import { type FlowSelection, HeedFlow } from "heed/viz";
 import { saidOf } from "../../src/language/said.js";
 import { loadedOnce } from "../../src/model/loaded-once.js";
-import { cutIntoWords } from "../../src/model/tokens.js";
 import { choice } from "../../src/ui/controls.js";
 import { button, find, on } from "../../src/ui/dom.js";
 import type { Reading } from "./language.js";
@@ -38,7 +37,7 @@ export function ownSentence(store: FrontStore): (before?: { readonly text: strin
     const { text } = store.state;
     asked = text;
     try {
-      const found = await (await open("causal"))(cutIntoWords(text).words);
+      const found = await (await open("causal"))(text);
       if (asked !== text) return;
       reading = found;
       asker = found.places.at(-1) ?? -1;
@@ -50,18 +49,20 @@ export function ownSentence(store: FrontStore): (before?: { readonly text: strin
 
   function draw(): void {
     if (reading === undefined) return;
-    const { words, places, layers, next } = reading;
+    const { words, places, unknown, layers, next, tooLong } = reading;
     const [layer = 0, head = 0] = store.state.ownHead.split(".").map((part) => Number(part) - 1);
     const rows = layers[layer]?.weights[head] ?? [];
     const shares = words.map((_, word) => {
       const row = rows[places.indexOf(word)];
       return row && words.map((_, key) => row[places.indexOf(key)] ?? 0);
     });
-    const unread = words.filter((_, word) => !places.includes(word));
-    flow.show({ words, shares, hidden: new Set(), asker, noted: (word) => unread.includes(word) });
+    const last = places.at(-1) ?? -1;
+    const goesOn = last === words.length - 1 ? "It goes on with " : `After “${words[last]}” it goes on with `;
+    flow.show({ words, shares, hidden: new Set(), asker, noted: (word) => unknown.includes(word) });
     said.replaceChildren(
-      ...(next.length === 0 ? ["It knows none of these words."] : ["It goes on with ", ...saidOf(next), "."]),
-      ...(unread.length === 0 ? [] : [" Dotted words it does not know, and skips."]),
+      ...(next.length === 0 ? ["It knows none of these words."] : [goesOn, ...saidOf(next), "."]),
+      unknown.length === 0 ? "" : " Dotted words it does not know, and skips.",
+      tooLong,
     );
   }
 
@@ -77,7 +78,7 @@ export function ownSentence(store: FrontStore): (before?: { readonly text: strin
   const examples = TRY.map(([name, text]) => button(name, () => store.change({ text }, "new"), "link"));
   find("#own-examples", HTMLElement).append(...examples);
   on<FlowSelection>(flow, "select", ({ word }) => {
-    asker = word;
+    if (reading?.places.includes(word)) asker = word;
     draw();
   });
   return (before) => {

@@ -2,6 +2,7 @@
 
 import { codecFrom, initially, number, oneOf, type StateOf, text } from "../../src/model/fields.js";
 import type { Store } from "../../src/model/store.js";
+import { LONGEST_TEXT } from "../../src/model/tokens.js";
 import { ANIMAL, HEADS, LAYERS } from "./recorded.js";
 
 /** Heads that tell the story of the sentence; the first is shown first. */
@@ -10,7 +11,6 @@ export const STORIES = [
   { value: "5.1", layer: 5, head: 1, text: "layer 5, head 1: turns to road" },
 ] as const;
 
-const LONGEST_TEXT = 400;
 const [FIRST = ""] = ANIMAL.endings;
 const SENTENCE = "the dog didn't cross the road because it was wide . it was the";
 

@@ -4,7 +4,7 @@
 import { type FlowSelection, formatSingle, HeedFlow, readBlock, WHAT_IS_TYPED } from "heed/viz";
 import { at, fill, identity, type Matrix, rowsOf, singleRows } from "../../src/model/matrix.js";
 import { INITIAL, isNameless, NOTHING_EDITED, type State, type WalkStore } from "../../src/model/state.js";
-import { cutIntoWords, MOST_TOKENS } from "../../src/model/tokens.js";
+import { cutIntoWords, LONGEST_TEXT, MOST_TOKENS } from "../../src/model/tokens.js";
 import { MOST_WIDTH, meaningOf, WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
 import { choice, presets } from "../../src/ui/controls.js";
@@ -51,7 +51,7 @@ export function sentenceInput(store: WalkStore, root: HTMLElement) {
     const typed = { numbers: null, text, ...NOTHING_EDITED };
     store.change(wantsNumbers ? { numbers: walk?.x ?? null } : typed, "new");
   });
-  const text = h("input", { type: "text", id: "sentence", maxlength: 400, autocomplete: "off", dir: "auto" });
+  const text = h("input", { type: "text", id: "sentence", maxlength: LONGEST_TEXT, autocomplete: "off", dir: "auto" });
   text.spellcheck = false;
   const numbers = h("textarea", { id: "numbers", rows: 5, spellcheck: "false", "aria-describedby": "numbers-help" });
   const help = `Up to ${MOST_TOKENS} × ${MOST_WIDTH}; type, or paste from a spreadsheet.`;

@@ -1,6 +1,7 @@
 // What chooses the next word: the sentence, what sampling may draw, and the buttons that write.
 
-import { LONGEST, WORDS } from "../../src/language/words.js";
+import { tooLong, WORDS } from "../../src/language/words.js";
+import { LONGEST_TEXT } from "../../src/model/tokens.js";
 import { boundSlider, choice, presets, slider } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
 import { exact, percent } from "../../src/ui/numbers.js";
@@ -13,9 +14,10 @@ const ALL = TOP_K.at(-1) ?? 0;
 
 /** `settled`: resolves when all that was asked of the model is read. */
 export function controlsOf(store: LanguageStore, scene: () => LanguageScene, settled: () => Promise<void>) {
-  const field = h("input", { type: "text", id: "sentence", maxlength: 400, autocomplete: "off", spellcheck: "false" });
+  const typing = { type: "text", maxlength: LONGEST_TEXT, autocomplete: "off", spellcheck: "false" };
+  const field = h("input", { ...typing, id: "sentence" });
   field.addEventListener("input", () => {
-    const words = wordsOf(field.value);
+    const { words } = wordsOf(field.value);
     const blank = words.indexOf("[mask]");
     store.change({ text: field.value, at: blank < 0 ? words.length : blank, wrote: [] }, "run");
   });
@@ -35,8 +37,8 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
     let expected = store.state;
     for (let written = 0; written < count; written++) {
       await settled();
-      const { state, reading, columns } = scene();
-      if (state !== expected || reading === undefined || columns.length >= LONGEST) return;
+      const { state, reading, isFull } = scene();
+      if (state !== expected || reading === undefined || isFull) return;
       const id = await draw(lastOf(reading), state);
       if (id === undefined || store.state !== state) return;
       store.change({ wrote: [...state.wrote, id] }, written === 0 ? "new" : "same");
@@ -51,15 +53,12 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
       topK.element,
       boundSlider(store, "topP", "Top p", TOP_P, { entry: "run", said: inWords }),
     ],
-    show: ({ state, unknown, columns }: LanguageScene): void => {
+    show: ({ state, unknown, columns, leftOut, isFull }: LanguageScene): void => {
       if (field.value !== state.text) field.value = state.text;
-      note.textContent =
-        unknown.length === 0
-          ? ""
-          : `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
+      const dotted = `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
+      note.textContent = `${unknown.length === 0 ? "" : dotted}${tooLong(state.text, leftOut)}`.trim();
       writing.hidden = state.kind === "masked";
-      const isFull = columns.length >= LONGEST || columns.length === 0;
-      for (const one of [next, several]) one.disabled = isFull;
+      for (const one of [next, several]) one.disabled = isFull || columns.length === 0;
       again.disabled = state.wrote.length === 0;
       seed.show(String(state.seed));
       topK.show(state.topK || ALL, state.topK === 0 ? `all ${WORDS.length}` : String(state.topK));

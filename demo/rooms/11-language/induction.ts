@@ -1,12 +1,12 @@
 // Which head looks at what followed last time: for each word that stands here again, the weight on the word after its earlier place.
 
-import { HEADS, LAYERS } from "../../src/language/words.js";
+import { HEADS, LAYERS, LONGEST } from "../../src/language/words.js";
 import { presets } from "../../src/ui/controls.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { barList } from "./bars.js";
 import type { LanguageScene } from "./scene.js";
-import { headName, type LanguageStore, shortHead, wordsOf } from "./state.js";
+import { headName, type LanguageStore, shortHead } from "./state.js";
 
 /** A lesson of its grammar, and words that it never saw in this order. */
 const TRY = [
@@ -47,9 +47,7 @@ export function inductionPicture(store: LanguageStore) {
     title: "Which head looks at what followed last time?",
     body: [bars.element],
     controls: [
-      presets("Try", TRY, ({ text }) =>
-        store.change({ kind: "causal", text, at: wordsOf(text).length, wrote: [], off: [] }, "new"),
-      ),
+      presets("Try", TRY, ({ text }) => store.change({ kind: "causal", text, at: LONGEST, wrote: [], off: [] }, "new")),
     ],
     data: () => found,
   });

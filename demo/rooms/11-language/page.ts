@@ -159,15 +159,16 @@ function end(): HTMLElement {
 }
 
 function mainText(scene: LanguageScene): string {
-  const { state, bars, columns, before, words } = scene;
+  const { state, bars, columns, before, words, isFull } = scene;
   const [best] = bars;
   if (words.length < 2) return "Type a sentence, and its words stand here.";
   if (best === undefined) return columns.length === 0 ? "It knows none of these words." : "";
   if (state.off.length > 0 && before !== undefined) return ablatedText(scene);
   const open = bars.filter(({ probability }) => probability >= LIKELY).length;
   const unsure = open > 1 ? `${open} words are possible` : `only “${best.word}” is left`;
-  if (columns.length >= LONGEST && state.kind === "causal") {
-    return `The model has read ${LONGEST} words, as many as in its longest lesson. Start again.`;
+  if (isFull) {
+    const then = state.wrote.length > 0 ? "Start again." : "Press one of them, and it writes from there.";
+    return `The model has read ${LONGEST} words, as many as in its longest lesson. ${then}`;
   }
   return state.kind === "masked"
     ? `BERT sees both sides of the blank: lines come from left and right, and ${unsure}. Below each layer stands what it would say if it stopped there. Now turn the mask: GPT sees only the left side.`

@@ -1,7 +1,7 @@
 // What the room shows of its state: the words as they stand, what the model reads of them and finds, and one head in double precision.
 
 import type { LayerReading, Reading } from "../../src/language/inside.js";
-import { candidates, HEAD_DIM, HEADS, idOf, LONGEST, MASK, WORDS } from "../../src/language/words.js";
+import { candidates, HEAD_DIM, HEADS, idOf, LONGEST, MASK, moreWords, WORDS } from "../../src/language/words.js";
 import { at, fill, type Matrix, multiply, transpose, unstack } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import type { Question, Readings } from "./readings.js";
@@ -11,9 +11,9 @@ export interface ShownWord {
   readonly text: string;
   /** -1: the model does not read it. */
   readonly id: number;
-  /** "unseen": it comes after what a causal model may see. */
-  readonly kind: "read" | "hidden" | "wrote" | "unseen" | "unknown";
-  /** Its place in the sentence, -1 for what the model wrote. */
+  /** "unseen": it comes after what a causal model may see; "beyond": it stands for those that do not fit. */
+  readonly kind: "read" | "hidden" | "wrote" | "unseen" | "unknown" | "beyond";
+  /** Its place in the sentence, -1 for what cannot be hidden. */
   readonly at: number;
 }
 
@@ -24,11 +24,12 @@ export type LanguageScene = ReturnType<typeof sceneOf>;
 
 export function sceneOf(state: LanguageState, readings: Readings) {
   const { kind, off } = state;
-  const words = shownWords(state);
+  // What the model wrote stands for all that followed.
+  const leftOut = state.wrote.length > 0 ? 0 : wordsOf(state.text).leftOut;
+  const more = moreWords(leftOut).map((text): ShownWord => ({ text, id: -1, kind: "beyond", at: -1 }));
+  const words = [...shownWords(state), ...more];
   /** Of the words that the model reads: where they stand among all. */
-  const columns = Array.from(words.keys())
-    .filter((at) => (words[at]?.id ?? -1) >= 0)
-    .slice(0, LONGEST);
+  const columns = Array.from(words.keys()).filter((at) => (words[at]?.id ?? -1) >= 0);
   /** Which of these gives the prediction. */
   const asked = kind === "causal" ? columns.length - 1 : columns.findIndex((at) => words[at]?.kind === "hidden");
   const ids = columns.map((at) => words[at]?.id ?? 0);
@@ -36,7 +37,9 @@ export function sceneOf(state: LanguageState, readings: Readings) {
   if (off.length > 0 && asked >= 0) questions.push({ kind, ids, asked, off: [] });
   const [reading, whole] = questions.map((question) => readings.find(question));
   return {
-    ...{ state, words, columns, asked, reading },
+    ...{ state, words, columns, asked, reading, leftOut },
+    /** A causal model has no room for a word more. */
+    isFull: kind === "causal" && state.at + state.wrote.length >= LONGEST,
     unknown: words.filter(({ kind }) => kind === "unknown").map(({ text }) => text),
     /** What must be read before all of this can be shown. */
     missing: questions.filter((question) => readings.find(question) === undefined),
@@ -65,7 +68,7 @@ function barsOf(logits: ArrayLike<number>, { temperature, topK, topP }: Language
 
 function shownWords({ kind, text, at, wrote }: LanguageState): readonly ShownWord[] {
   const isCausal = kind === "causal";
-  const all = wordsOf(text).map((word, place): ShownWord => {
+  const all = wordsOf(text).words.map((word, place): ShownWord => {
     const id = idOf(word);
     if (id < 0 || (id === MASK && isCausal)) return { text: word, id: -1, kind: "unknown", at: place };
     return { text: id === MASK ? BLANK : word, id, kind: "read", at: place };

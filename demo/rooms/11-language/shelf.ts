@@ -15,6 +15,7 @@ const BYTES = LAYERS * 2 * DIM * BYTES_OF_SINGLE;
 
 export function shelfPicture(engine: Engine) {
   const [head, rows, costs] = [h("tr", {}), h("tbody", {}), h("tbody", {})];
+  const table = h("table", { class: "plain-table" }, heads("", "computes", "keeps", "takes (median)"), costs);
   let model: { readonly off: string; readonly opened: Promise<CachedModel> } | undefined;
   let taken: Taken[] = [];
   let reading: Promise<void> = Promise.resolve();
@@ -23,7 +24,7 @@ export function shelfPicture(engine: Engine) {
     title: "The KV cache is a shelf",
     body: [
       tableFrame("Keys and values on the shelf", h("table", { class: "shelf" }, h("thead", {}, head), rows)),
-      h("table", { class: "plain-table" }, heads("", "computes", "keeps", "takes (median)"), costs),
+      tableFrame("What a word costs", table),
     ],
     data: () => ({ bytes: BYTES, taken }),
   });

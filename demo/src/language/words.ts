@@ -3,6 +3,7 @@
 import { MASK, WORDS } from "../../../examples/train/grammar.js";
 import { fill } from "../model/matrix.js";
 import { softmax } from "../model/softmax.js";
+import { LONGEST_TEXT } from "../model/tokens.js";
 
 export { MASK, WORDS };
 
@@ -23,11 +24,14 @@ export const KNOWN = WORDS.filter((word) => /^\w/.test(word));
 /** -1 for a word that the models don't know. */
 export const idOf = (word: string): number => WORDS.indexOf(word.toLowerCase().replace("’", "'"));
 
-/** Which of these words the models read: those that they know, as far as they can. */
-export function readable(words: readonly string[]): readonly number[] {
-  return Array.from(words.keys())
-    .filter((at) => idOf(words[at] ?? "") >= 0)
-    .slice(0, LONGEST);
+/** What stands behind the words that are read, where there are more. */
+export const moreWords = (leftOut: number): readonly string[] => (leftOut > 0 ? [`+${leftOut}`] : []);
+
+/** What is said of a text that is too long. */
+export function tooLong(text: string, leftOut: number): string {
+  const rest = leftOut === 1 ? "1 more does not" : `${leftOut} more do not`;
+  const words = leftOut > 0 ? ` It reads ${LONGEST} words at a time: ${rest} fit.` : "";
+  return text.length >= LONGEST_TEXT ? `${words} The line ends after ${LONGEST_TEXT} letters.` : words;
 }
 
 export interface Candidate {

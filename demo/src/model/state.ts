@@ -15,13 +15,12 @@ import {
 } from "./fields.js";
 import type { Matrix } from "./matrix.js";
 import type { Store } from "./store.js";
-import { cutIntoWords, MOST_TOKENS } from "./tokens.js";
+import { cutIntoWords, LONGEST_TEXT, MOST_TOKENS } from "./tokens.js";
 import { LEAST_WIDTH, MOST_WIDTH } from "./vocabulary.js";
 
 export const STEPS = ["words", "project", "scores", "scale", "mask", "softmax", "output"] as const;
 export type StepName = (typeof STEPS)[number];
 
-const LONGEST_TEXT = 400;
 const LARGEST_SCALE = 8;
 
 const MOST_HEADS = 4;

@@ -3,12 +3,20 @@
 /** More rows than this stop being a picture. */
 export const MOST_TOKENS = 24;
 
+/** Letters of the line that one types. */
+export const LONGEST_TEXT = 400;
+
 /** "[pad]", words with their apostrophes and hyphens, flags, keycaps, emoji with their joiners; every other sign stands alone. */
 const WORD =
   /\[\p{L}+\]|\p{Regional_Indicator}{2}|[#*\d]\uFE0F?\u20E3|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})*|\S/gu;
 
-/** `leftOut`: how many words there are beyond MOST_TOKENS. */
-export function cutIntoWords(text: string): { readonly words: readonly string[]; readonly leftOut: number } {
+interface Cut {
+  readonly words: readonly string[];
+  /** How many words there are beyond these. */
+  readonly leftOut: number;
+}
+
+export function cutIntoWords(text: string, most = MOST_TOKENS): Cut {
   const found = text.normalize("NFC").match(WORD) ?? [];
-  return { words: found.slice(0, MOST_TOKENS), leftOut: Math.max(0, found.length - MOST_TOKENS) };
+  return { words: found.slice(0, most), leftOut: Math.max(0, found.length - most) };
 }

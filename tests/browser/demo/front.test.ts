@@ -239,6 +239,41 @@ describe("one’s own sentence", () => {
   });
 });
 
+describe("a sentence that is too long for the small model", () => {
+  const words = (page: Page) => page.locator("#own .flow-askers button").allTextContents();
+  const said = (page: Page) => () => page.locator("#own-said").innerText();
+
+  test.each([
+    ["the dog ".repeat(10), "the", "+5", "5 more do not"],
+    [
+      "the dog didn't cross the road because it was tired . it was the dog . susan gave roses to",
+      "dog",
+      "+5",
+      "5 more do not",
+    ],
+    ["the dog ".repeat(8), "the", "+1", "1 more does not"],
+    ["mary ".repeat(40), "mary", "+25", "25 more do not"],
+  ])("“%s” is read up to its fifteenth word, and the rest is said not to fit", async (text, last, more, rest) => {
+    const page = await open(FRONT);
+    await page.locator("#sentence").fill(text);
+    await expect.poll(said(page)).toContain(`It reads 15 words at a time: ${rest} fit.`);
+    expect(await said(page)()).toMatch(new RegExp(`^After “${last}” it goes on with `));
+    expect(await words(page)).toEqual([...text.split(" ").slice(0, 15), more]);
+    expect(await page.locator("#own .noted").count()).toBe(0);
+    // What stands for the rest cannot be asked.
+    const pressed = page.locator("#own .flow-askers [aria-pressed=true]");
+    await page.locator("#own .flow-askers button").last().click();
+    expect(await pressed.textContent()).toBe(last);
+  });
+
+  test("words that it does not know are dotted as far as it reads, and a line ends after 400 letters", async () => {
+    const page = await open(FRONT);
+    await page.locator("#sentence").fill(`${"elephant ".repeat(44)}dogs`);
+    await expect.poll(said(page)).toMatch(/30 more do not fit\. The line ends after 400 letters\.$/);
+    expect(await page.locator("#own .flow-askers .noted").allTextContents()).toEqual(Array(15).fill("elephant"));
+  });
+});
+
 describe("the doors", () => {
   test("lead into the thread, and into the walk with one’s own sentence", async () => {
     const page = await open(FRONT);

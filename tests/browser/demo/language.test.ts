@@ -386,6 +386,68 @@ test("one’s own sentence: words that it does not know are marked, and those th
   await expect.poll(async () => (await bars(page))[0]?.word).toBe("?");
 });
 
+describe("a sentence of twenty words", () => {
+  const LONG = "the dog didn't cross the road because it was tired . it was the dog . susan gave roses to".split(" ");
+  const READ = LONG.slice(0, 15);
+  const field = (page: Page) => page.getByRole("textbox", { name: /^Sentence/ });
+  const stage = (page: Page) => page.locator(".stream-word").allTextContents();
+  const note = (page: Page) => page.locator(".field-message").textContent();
+
+  test.each([
+    ["masked", "", [...READ.slice(0, 14), "___", "+5"]],
+    ["causal", "#mask=causal", [...READ, "___", "+5"]],
+  ] as const)(
+    "is read by the %s model up to its fifteenth, and the rest is said not to fit",
+    async (kind, hash, words) => {
+      const page = await open(`language.html${hash}`);
+      await kernelAnswered(page);
+      await field(page).fill(LONG.join(" "));
+      const ids = idsOf(READ).map((id, at) => (kind === "masked" && at === 14 ? MASK : id));
+      const { logits } = await wholeModel(kind, ids, 14);
+      await expect.poll(async () => shown(await bars(page))).toEqual(wantedBars(softmax(logits)));
+      expect(await stage(page)).toEqual(words);
+      expect(await page.locator(".arc:not(.quiet)").count()).toBeGreaterThan(0);
+      expect(await note(page)).toBe("It reads 15 words at a time: 5 more do not fit.");
+      expect(await page.locator('[data-picture="language"] .picture-text').textContent()).not.toBe("");
+    },
+  );
+
+  test("has its blank within the fifteen, and is written on from any of these", async () => {
+    const page = await open("language.html#mask=causal");
+    await kernelAnswered(page);
+    await field(page).fill([...LONG.slice(0, 18), "___"].join(" "));
+    await expect.poll(() => stage(page)).toEqual([...READ, "___", "+4"]);
+    expect(await page.getByRole("button", { name: "Next word" }).isDisabled()).toBe(true);
+    await page.locator(".streams").getByRole("radio", { name: "tired" }).click();
+    await page.getByRole("button", { name: "4 words" }).click();
+    await expect.poll(async () => (await stage(page)).length).toBe(9 + 4 + 1);
+    expect((await stage(page)).slice(0, 9)).toEqual(READ.slice(0, 9));
+    expect(await note(page)).toBe("");
+  });
+
+  test("is none of the room’s own, and makes no page wider than a phone", async () => {
+    const page = await open("language.html#mask=causal", { viewport: { width: 390, height: 844 } });
+    await kernelAnswered(page);
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+    for (const name of [
+      "the road",
+      "the dog",
+      "a gift",
+      "an owner",
+      "a sentence that it knows",
+      "random words, twice",
+    ]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      await bars(page);
+      expect(await note(page)).toBe("");
+      expect(await width()).toBe(390);
+    }
+    await field(page).fill(LONG.join(" "));
+    await expect.poll(() => note(page)).toContain("5 more do not fit");
+    expect(await width()).toBe(390);
+  });
+});
+
 test("a head is switched off with a press, and the prediction moves as the model’s does", async () => {
   const page = await open("language.html");
   await kernelAnswered(page);
