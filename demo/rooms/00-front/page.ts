@@ -4,6 +4,7 @@
 import { HeedMatrix, type MatrixSelection } from "heed/viz";
 import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
+import { comesBack } from "../../src/page/kept.js";
 import { copyFrom } from "../../src/ui/code.js";
 import { choice } from "../../src/ui/controls.js";
 import { find, on } from "../../src/ui/dom.js";
@@ -12,7 +13,7 @@ import { answerText, failText, headsText } from "./captions.js";
 import { ownSentence } from "./own.js";
 import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
 import { largeSentence } from "./sentence.js";
-import { FRONT_STATE, isAnswered, STORIES } from "./state.js";
+import { bringsSentence, FRONT_STATE, isAnswered, STORIES } from "./state.js";
 import "../../style/front.css";
 
 startFrame();
@@ -90,6 +91,7 @@ store.listen((_, before) => {
 show();
 own();
 lead();
+if (bringsSentence(store.state) && !comesBack()) find("#own", HTMLElement).scrollIntoView({ behavior: "instant" });
 
 const install = find("#install", HTMLButtonElement);
 install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

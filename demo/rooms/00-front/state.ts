@@ -32,6 +32,10 @@ export type FrontStore = Store<FrontState>;
 
 export const FRONT_STATE = codecFrom<FrontState>(FIELDS);
 
+/** An address with a sentence of one's own, or with a head that reads it. */
+export const bringsSentence = ({ text, ownHead }: FrontState): boolean =>
+  text !== FRONT_STATE.initial.text || ownHead !== FRONT_STATE.initial.ownHead;
+
 export function isAnswered({ guess, shown, ending }: FrontState): boolean {
   return guess > 0 || shown === "yes" || ending !== FIRST;
 }

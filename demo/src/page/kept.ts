@@ -42,14 +42,18 @@ export function startTheme(button: HTMLButtonElement): void {
   apply();
 }
 
+/** By reloading it, or through the history: the browser knows the place. */
+export function comesBack(): boolean {
+  const [visit] = performance.getEntriesByType("navigation");
+  return visit instanceof PerformanceNavigationTiming && visit.type !== "navigate";
+}
+
 /**
  * The position that was left last, where this visit returns to it; otherwise the top. The browser's own way of coming back to it after a
  * reload ends with the event `load`, before a room stands.
  */
 export function placeLeft(): number {
   addEventListener("pagehide", () => keep(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
-  const [visit] = performance.getEntriesByType("navigation");
-  const comesBack = visit instanceof PerformanceNavigationTiming && visit.type !== "navigate";
   const [place, path] = kept(session, PLACE).split(" ");
-  return comesBack && path === location.pathname ? Number(place) : 0;
+  return comesBack() && path === location.pathname ? Number(place) : 0;
 }

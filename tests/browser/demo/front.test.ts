@@ -274,6 +274,26 @@ describe("a sentence that is too long for the small model", () => {
   });
 });
 
+describe("a link with a sentence", () => {
+  const top = (page: Page) => page.locator("#own").evaluate((one) => one.getBoundingClientRect().top);
+
+  test.each(["t=The+dog+was+tired", "own=1.3", "guess=2&t=the+dog"])("opens at it: %s", async (hash) => {
+    const page = await open(`${FRONT}#${hash}`);
+    await expect.poll(() => top(page)).toBeLessThan(100);
+    expect(await top(page)).toBeGreaterThanOrEqual(0);
+    await expect.poll(() => page.locator("#own-said").innerText()).not.toBe("");
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.reload();
+    await page.locator("button.asked-word").first().waitFor();
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+  });
+
+  test("only such a link", async () => {
+    const page = await open(`${FRONT}#guess=2&word=wide`);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+  });
+});
+
 describe("the doors", () => {
   test("lead into the thread, and into the walk with one’s own sentence", async () => {
     const page = await open(FRONT);
