@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHeed, type Heed, type Tensor } from "../../../web/src/index.js";
-import { Layer, LayerNorm, Linear, MLP, MultiHeadAttention } from "../../../web/src/layers/index.js";
+import { Layer, LayerNorm, Linear, MLP, MultiHeadAttention, Pooling } from "../../../web/src/layers/index.js";
 import { evaluate, gradients, meanSquaredError, type Pass, Sgd, train } from "../../../web/src/train/index.js";
 import { Random } from "../../support/random.js";
 
@@ -105,6 +105,80 @@ test("a step clears the gradients of what was frozen meanwhile", async () => {
   model.freeze(["weight"]);
   await optimizer.step();
   expect((await model.readGradients()).size).toBe(0);
+});
+
+describe.each([
+  [
+    "a model that is frozen as a whole",
+    () => linear().freeze(["weight", "bias"]),
+    [3, 2],
+    /all parameters of the model are frozen/,
+  ],
+  ["a model without parameters", () => new Pooling({ kind: "mean", engine }), [1, 2, 3, 1, 3], /no loaded parameters/],
+] as const)("%s", (_, make, sizes, why) => {
+  const isLinear = sizes.length === 2;
+  const [x, y] = isLinear ? [draw(1, 3), draw(1, 2)] : [draw(1, 2, 3), draw(1, 3)];
+  const model = make() as Linear;
+  const act = (prepare: (pass: Pass) => Promise<Tensor | typeof x>) => async (pass: Pass) => {
+    const output = await model.forward(await prepare(pass), { pass });
+    return { loss: await meanSquaredError(output, y, { pass }), output };
+  };
+  const plain = act(async () => x);
+
+  test("is evaluated", async () => {
+    const { loss, output } = await evaluate(model, plain);
+    expect(output.data).toEqual((await model.forward(x)).data);
+    const squares = Array.from(output.data, (number, at) => (number - (y.data[at] ?? 0)) ** 2);
+    expect(loss).toBeCloseTo(squares.reduce((a, b) => a + b) / squares.length, 5);
+    expect(
+      (
+        await evaluate(
+          model,
+          act((pass) => pass.input(x)),
+        )
+      ).loss,
+    ).toBe(loss);
+  });
+
+  test("has gradients of inputs, and is told that it has no others", async () => {
+    const { output, inputGradients } = await gradients(
+      model,
+      act((pass) => pass.input(x)),
+    );
+    const weight = isLinear ? model.parameters().get("weight")?.data : undefined;
+    const slopes = Array.from(output.data, (number, at) => (2 * (number - (y.data[at] ?? 0))) / y.data.length);
+    const wanted = Array.from(x.data, (_, at) =>
+      weight === undefined
+        ? (slopes[at % 3] ?? 0) / 2
+        : slopes.reduce((sum, slope, row) => sum + slope * (weight[row * 3 + at] ?? 0), 0),
+    );
+    for (const [at, number] of wanted.entries()) expect(inputGradients[0]?.data[at]).toBeCloseTo(number, 5);
+    await expect(gradients(model, plain)).rejects.toMatchObject({
+      code: "option",
+      message: expect.stringMatching(why),
+    });
+    const optimizer = new Sgd(model, { learningRate: 1 });
+    const loss = async (_model: Layer, _batch: number, pass: Pass) => (await plain(pass)).loss;
+    await expect(train(model, { optimizer, steps: 1, batch: () => 0, loss })).rejects.toThrow(why);
+    const beside = act(async (pass) => {
+      await pass.input(draw(1, 1));
+      return x;
+    });
+    await expect(gradients(model, beside)).rejects.toThrow(/must depend on .*, got one of neither$/);
+  });
+});
+
+test("a loss of the weights of attention is evaluated", async () => {
+  const attention = new MultiHeadAttention({ embedDim: 4, heads: 2, engine }).init({ seed: 1 });
+  const { loss } = await evaluate(attention, async (pass) => {
+    const options = { pass, return: { weights: true } } as const;
+    const { weights } = await attention.forward(draw(1, 1, 4), undefined, undefined, options);
+    // A lone key has all of the weight.
+    return {
+      loss: await meanSquaredError(weights as Tensor, { data: new Float32Array(2), shape: [1, 2, 1, 1] }, { pass }),
+    };
+  });
+  expect(loss).toBe(1);
 });
 
 test("a part with another engine than its model does not compute without what it has learnt", async () => {

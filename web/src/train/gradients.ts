@@ -50,6 +50,7 @@ export function gradients<R extends PassResult>(
   options?: PassOptions,
 ): Promise<Read<R> & InputGradients> {
   return runPass("gradients", model, act, options, async ({ scope, program, recorder, inputs, scale }, loss) => {
+    if (!recorder.needs(loss)) throw withoutGradients(model, recorder, inputs);
     const backward = new BackwardPass(program, recorder);
     await runBackward(scope, backward, loss, scale);
     const inputGradients: ArrayTensor[] = [];
@@ -67,7 +68,7 @@ export function evaluate<R extends PassResult>(
   act: (pass: Pass) => Promise<R>,
   options?: PassOptions,
 ): Promise<Read<R>> {
-  return runPass("evaluate", model, act, options, async () => ({ more: {}, keep: () => {} }));
+  return runPass("evaluate", model, act, options, null);
 }
 
 /** A pass under backward. */
@@ -84,7 +85,7 @@ async function runPass<R extends PassResult, Back extends object>(
   model: unknown,
   act: (pass: Pass) => Promise<R>,
   options: PassOptions | undefined,
-  back: (begun: Begun, loss: Tensor) => Promise<{ readonly more: Back; readonly keep: () => void }>,
+  back: ((begun: Begun, loss: Tensor) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
 ): Promise<Read<R> & Back> {
   const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
   const signal = readSignal(where, given["signal"]);
@@ -102,25 +103,26 @@ async function runPass<R extends PassResult, Back extends object>(
   try {
     const doing = `${where}: computing`;
     const learning = guard("memory", doing, () => learn(model, program.root));
-    const recorder = new Recorder(program, learning, isCheckpointing);
+    const recorder = new Recorder(program, learning, { isCheckpointing, wantsGradients: back !== null });
     const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
     try {
       const inputs: Tensor[] = [];
       // Its own errors are the caller's.
       const result = await act(
         new Pass(scope, (x) => {
+          if (back === null) return;
           recorder.want(x);
           inputs.push(x);
         }),
       );
       const loss = lossOf(where, result, recorder);
       const ending = async (): Promise<Read<R> & Back> => {
-        const { more, keep } = await back({ scope, program, recorder, inputs, scale }, loss);
+        const made = await back?.({ scope, program, recorder, inputs, scale }, loss);
         // What fails or is aborted leaves the gradients as they were.
         const read = await readAll(result);
         await program.flush();
-        keep();
-        return { ...read, ...more };
+        made?.keep();
+        return { ...read, ...made?.more } as Read<R> & Back;
       };
       return await guardAsync("memory", doing, () => inTurn(model, ending));
     } finally {
@@ -132,13 +134,20 @@ async function runPass<R extends PassResult, Back extends object>(
   }
 }
 
-function lossOf(where: string, result: unknown, { steps }: Recorder): Tensor {
+function lossOf(where: string, result: unknown, { losses }: Recorder): Tensor {
   const loss = typeof result === "object" && result !== null && "loss" in result ? result.loss : undefined;
-  if (loss instanceof Tensor && steps.some(({ kind, made }) => kind === "loss" && made[0] === loss)) return loss;
-  throw new HeedError(
-    "option",
-    `${where}: the pass must return { loss }, with what a loss function of heed/train gave for a result of the model in this pass, got ${showValue(loss)}`,
-  );
+  if (loss instanceof Tensor && losses.has(loss)) return loss;
+  const rule = "the pass must return { loss }, with what a loss function of heed/train gave in this pass";
+  throw new HeedError("option", `${where}: ${rule}, got ${showValue(loss)}`);
+}
+
+/** Of a loss through which no gradient goes. */
+function withoutGradients(model: Layer, recorder: Recorder, inputs: readonly Tensor[]): HeedError {
+  const rule = "gradients: the loss must depend on a parameter of the model that learns, or on what pass.input gave";
+  if (recorder.learns || inputs.length > 0) return new HeedError("option", `${rule}, got one of neither`);
+  const loaded = model.parameters().size > 0;
+  const why = loaded ? "all parameters of the model are frozen" : "the model has no loaded parameters";
+  return new HeedError("option", `${rule}: ${why}, and there is no input`);
 }
 
 async function readAll<R extends PassResult>(result: R): Promise<Read<R>> {

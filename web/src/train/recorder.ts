@@ -11,8 +11,11 @@ import { isLearning, type Learning } from "./variables.js";
 
 export class Recorder implements Tape {
   readonly steps: Step[] = [];
+  /** What loss functions gave, learning or not. */
+  readonly losses = new Set<Tensor>();
   readonly #program: Program;
   readonly #isCheckpointing: boolean;
+  readonly #wantsGradients: boolean;
   readonly #known = new Map<Parameter, Learning>();
   readonly #plain = new Map<Parameter | Variable, Resident>();
   readonly #packed = new Map<Parameter, Resident>();
@@ -20,9 +23,14 @@ export class Recorder implements Tape {
   readonly #cut = new Set<Tensor>();
   readonly #tensors = new Map<Resident, Tensor>();
 
-  constructor(program: Program, learning: readonly Learning[], isCheckpointing: boolean) {
+  constructor(
+    program: Program,
+    learning: readonly Learning[],
+    rule: { readonly isCheckpointing: boolean; readonly wantsGradients: boolean },
+  ) {
     this.#program = program;
-    this.#isCheckpointing = isCheckpointing;
+    this.#isCheckpointing = rule.isCheckpointing;
+    this.#wantsGradients = rule.wantsGradients;
     for (const one of learning) for (const parameter of one.parameters.values()) this.#known.set(parameter, one);
   }
 
@@ -50,8 +58,13 @@ export class Recorder implements Tape {
 
   /** What learns of a parameter; null where it keeps its values. */
   learning(parameter: Parameter | null): Learning | null {
-    const known = parameter === null ? undefined : this.#known.get(parameter);
+    const known = parameter === null || !this.#wantsGradients ? undefined : this.#known.get(parameter);
     return known !== undefined && isLearning(known) ? known : null;
+  }
+
+  /** Whether a parameter of the model learns. */
+  get learns(): boolean {
+    return [...this.#known.keys()].some((parameter) => this.learning(parameter) !== null);
   }
 
   /** Asks for the gradient of a tensor. */
@@ -79,6 +92,7 @@ export class Recorder implements Tape {
   }
 
   record(step: Step, steps: Step[] = this.steps): void {
+    if (step.kind === "loss") this.losses.add(step.made[0]);
     const { tensors, parameters } = sourcesOf(step, (operand) => this.tensorOf(operand));
     if (step.kind !== "block" && tensors.some((x) => x !== null && this.#cut.has(x))) {
       throw new HeedError("unsupported", "gradients: none go through weights, scores, lse or entropy of attention");
