@@ -3,8 +3,7 @@
 // f q cancel where a key lies close to the query, or both far from zero.
 #pragma once
 
-#include "kernels/gemm/register_tile.hpp"
-#include "kernels/simd/transpose.hpp"
+#include "kernels/memory/kv_rows.hpp"
 #include "kernels/task/panel.hpp"
 
 namespace heed::kernels {
@@ -22,70 +21,46 @@ struct DifferenceFactors {
   FloatRows keys;
 };
 
-/// Adds to kRows dimensions of the gradients of queries, [kRows][kPanel]; `queries` are the same dimensions of these.
-template <int kRows>
-[[gnu::noinline]] void add_query_tile(const DifferenceFactors& factors, int first_dim, const float* queries,
-                                      float* gradient) {
-  for (int first_lane = 0; first_lane < kPanel; first_lane += kLanes) {
-    Batch query[kRows];
-    Batch sum[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      query[r] = Batch::load_aligned(queries + r * kPanel + first_lane);
-      sum[r] = Batch::load_aligned(gradient + r * kPanel + first_lane);
-    }
-    for (int j = 0; j < factors.count; ++j) {
-      const Batch factor = Batch::load_aligned(factors.numbers + j * kPanel + first_lane);
-      const float* const key = factors.keys.row(j) + first_dim;
-      for (int r = 0; r < kRows; ++r) sum[r] = add_difference(factor, Batch::broadcast(key[r]) - query[r], sum[r]);
-    }
-    for (int r = 0; r < kRows; ++r) sum[r].store_aligned(gradient + r * kPanel + first_lane);
-  }
-}
-
-/// Some dimensions, no more than a vector has, of the queries of a panel, in aligned rows.
-struct QueryColumns {
-  FloatRows rows;
-  int row_count;
-  int dims;
-};
-
-/// Adds to the same dimensions of the gradients of kRows keys, the first of which `factors` begin with.
-template <int kRows>
-[[gnu::noinline]] void add_key_tile(const DifferenceFactors& factors, const QueryColumns& queries, float* gradient) {
-  const std::ptrdiff_t stride = queries.rows.stride;
-  Batch key[kRows];
-  Batch sum[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    key[r] = load_some(factors.keys.row(r), queries.dims);
-    sum[r] = Batch::load_aligned(gradient + r * stride);
-  }
-  for (int lane = 0; lane < queries.row_count; ++lane) {
-    const Batch query = Batch::load_aligned(queries.rows.row(lane));
-    for (int r = 0; r < kRows; ++r) {
-      const Batch factor = Batch::broadcast(factors.numbers[r * kPanel + lane]);
-      sum[r] = add_difference(factor, query - key[r], sum[r]);
-    }
-  }
-  for (int r = 0; r < kRows; ++r) sum[r].store_aligned(gradient + r * stride);
-}
-
 /// gradient[dim][kPanel] += what some keys add to the queries of a panel.
-inline void add_query_differences(const Panel& panel, int dim, const DifferenceFactors& factors, float* gradient) {
-  for_each_tile(dim, [&]<int kRows>(int first) {
-    add_query_tile<kRows>(factors, first, panel.query + first * kPanel, gradient + first * kPanel);
-  });
+[[gnu::noinline]] inline void add_query_differences(const Panel& panel, int dim, const DifferenceFactors& factors,
+                                                    float* gradient) {
+  for (int d = 0; d < dim; ++d) {
+    const float* const query = panel.query + d * kPanel;
+    float* const target = gradient + d * kPanel;
+    const Batch first = Batch::load_aligned(query);
+    const Batch second = Batch::load_aligned(query + kLanes);
+    Batch sum[kPanelVectors] = {Batch::load_aligned(target), Batch::load_aligned(target + kLanes)};
+    for (int j = 0; j < factors.count; ++j) {
+      const float* const factor = factors.numbers + j * kPanel;
+      const Batch key = Batch::broadcast(factors.keys.row(j)[d]);
+      sum[0] = add_difference(Batch::load_aligned(factor), key - first, sum[0]);
+      sum[1] = add_difference(Batch::load_aligned(factor + kLanes), key - second, sum[1]);
+    }
+    sum[0].store_aligned(target);
+    sum[1].store_aligned(target + kLanes);
+  }
 }
 
 /// gradient[key][dim] += what the queries of a panel add to some keys. Both are aligned rows of one stride.
-inline void add_key_differences(const Panel& panel, int dim, const DifferenceFactors& factors, const FloatRows& queries,
-                                float* gradient) {
-  for (int first = 0; first < dim; first += kLanes) {
-    const QueryColumns columns{
-        {queries.data + first, queries.stride}, panel.row_count, dim - first < kLanes ? dim - first : kLanes};
-    for_each_tile(factors.count, [&]<int kRows>(int key) {
-      add_key_tile<kRows>({factors.numbers + key * kPanel, kRows, {factors.keys.row(key) + first, factors.keys.stride}},
-                          columns, gradient + key * queries.stride + first);
-    });
+[[gnu::noinline]] inline void add_key_differences(const Panel& panel, int dim, const DifferenceFactors& factors,
+                                                  const FloatRows& queries, float* gradient) {
+  for (int j = 0; j < factors.count; ++j) {
+    for (int column = 0; column < dim; column += kPanel) {
+      alignas(kScratchAlignment) float key[kPanel] = {};
+      for (int d = column; d < dim && d < column + kPanel; ++d) key[d - column] = factors.keys.row(j)[d];
+      float* const target = gradient + j * queries.stride + column;
+      const Batch first = Batch::load_aligned(key);
+      const Batch second = Batch::load_aligned(key + kLanes);
+      Batch sum[kPanelVectors] = {Batch::load_aligned(target), Batch::load_aligned(target + kLanes)};
+      for (int lane = 0; lane < panel.row_count; ++lane) {
+        const float* const query = queries.row(lane) + column;
+        const Batch factor = Batch::broadcast(factors.numbers[j * kPanel + lane]);
+        sum[0] = add_difference(factor, Batch::load_aligned(query) - first, sum[0]);
+        sum[1] = add_difference(factor, Batch::load_aligned(query + kLanes) - second, sum[1]);
+      }
+      sum[0].store_aligned(target);
+      sum[1].store_aligned(target + kLanes);
+    }
   }
 }
 
