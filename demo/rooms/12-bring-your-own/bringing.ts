@@ -7,7 +7,7 @@ import { Helper } from "./helper.js";
 import { type BroughtFile, NO_PIECES, recognise, withPiece } from "./model/recognise.js";
 import { modelPanel } from "./model-panel.js";
 import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
-import type { BringStore } from "./state.js";
+import { type BringStore, INITIAL } from "./state.js";
 
 const HELP = [
   "Drop files anywhere on this page. They stay on this device, and a model runs here.",
@@ -20,6 +20,8 @@ const FOR_EXAMPLE = '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": [
 /** Where whoever serves this site has put the files of all-MiniLM-L6-v2. Nothing is loaded before somebody asks for it. */
 const FOLDER = "./models/all-MiniLM-L6-v2/";
 
+const WAITS = "The text below is read as soon as the model is here.";
+
 /** Files have hundreds. */
 const MOST_LISTED = 60;
 
@@ -27,7 +29,7 @@ const MOST_LISTED = 60;
 export function bringing(store: BringStore, brought: (source: Source, isModel: boolean) => void) {
   const helper = new Helper();
   const panel = modelPanel(store, helper, (source) => brought(source, true));
-  const message = h("p", { class: "field-message", role: "status" });
+  const message = h("p", { class: "field-message", role: "status", "data-arrive": true });
   const list = h("div", { class: "brought" });
   let has: Arrays = { arrays: [], words: [] };
   let roles: Role[] = [];
@@ -37,11 +39,16 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
   /** One drop after the other. */
   let reading: Promise<void> = Promise.resolve();
 
+  /** In sight: whoever drops files may look elsewhere. */
+  const say = (text: string): void => {
+    message.textContent = text;
+    for (const one of [message, panel.element]) one.scrollIntoView({ block: "nearest" });
+  };
   const attempt = async (what: () => void | Promise<void>): Promise<void> => {
     try {
       await what();
     } catch (error) {
-      message.textContent = error instanceof FileTrouble ? error.message : `It could not be read: ${messageOf(error)}.`;
+      say(error instanceof FileTrouble ? error.message : `It could not be read: ${messageOf(error)}.`);
     }
   };
 
@@ -116,23 +123,21 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     pieces = found.reduce(withPiece, before);
     if (pieces === before) {
       const names = found.map(({ file }) => `“${file.name}”`).join(", ");
-      message.textContent = `${names}: not needed. A model takes its config.json, its model.safetensors and its tokenizer.json.`;
+      say(`${names}: not needed. A model takes its config.json, its model.safetensors and its tokenizer.json.`);
       return;
     }
     panel.show(undefined);
     const { said, model } = recognise(pieces);
-    message.textContent = said;
     panel.show(model);
+    say(said);
   };
-  /** Loads the model that the site has, and runs it. */
+  /** Loads the model that the site has, which runs by itself. */
   const askSite = (): Promise<void> =>
     attempt(async () => {
       element.open = true;
-      message.textContent = "Loading all-MiniLM-L6-v2 from this site …";
-      message.scrollIntoView({ block: "center" });
+      panel.ask();
+      say("Loading all-MiniLM-L6-v2 from this site …");
       await readLater(await siteModel());
-      await panel.run();
-      scrollTo(0, 0);
     });
 
   const pasted = h("textarea", { rows: 3, id: "pasted", spellcheck: "false", placeholder: FOR_EXAMPLE });
@@ -151,15 +156,17 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     void readLater(files);
   });
   // The front page's "Ask MiniLM" leads here; the store keeps no such word in the address.
-  if (new URLSearchParams(location.hash.slice(1)).has("ask")) requestAnimationFrame(() => void askSite());
+  if (new URLSearchParams(location.hash.slice(1)).has("ask")) void askSite();
   return {
     element,
     /** Said where the address asks for what is not there. */
     show: (isMissing: boolean): void => {
-      if (!isMissing || has.arrays.length > 0 || pieces !== NO_PIECES) return;
+      if (!isMissing || message.textContent !== "") return;
       element.open = true;
+      const isText = store.state.text !== INITIAL.text;
+      if (isText) panel.ask();
       const where = "The arrays, or the model, of this address are on the device that it comes from.";
-      message.textContent = `${where} Until you bring some, the example stands in.`;
+      message.textContent = `${where} Until you bring some, the example stands in. ${isText ? WAITS : ""}`;
     },
   };
 }
@@ -171,7 +178,7 @@ async function siteModel(): Promise<File[]> {
     const answer = await fetch(new URL(FOLDER + name, document.baseURI));
     const isPage = answer.headers.get("content-type")?.includes("html") === true;
     const help = "Drop its config.json, tokenizer.json and model.safetensors here: they stay on this device.";
-    if (!answer.ok || isPage) refuse(`This site has no ${name} of all-MiniLM-L6-v2. ${help}`);
+    if (!answer.ok || isPage) refuse(`This site has no ${name} of all-MiniLM-L6-v2. ${help} ${WAITS}`);
     files.push(new File([await answer.blob()], name));
   }
   return files;

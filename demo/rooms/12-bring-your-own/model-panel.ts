@@ -13,6 +13,8 @@ const NUMBERS = /^[\d\s,;[\]]*$/;
 
 export function modelPanel(store: BringStore, helper: Helper, ran: (source: Source) => void) {
   let shown: Model | undefined;
+  /** Its text was brought before any model, which reads it as soon as it is there. */
+  let isAsked = false;
   const label = h("label", { for: "model-text" });
   const field = h("textarea", { id: "model-text", rows: 3, class: "model-text" });
   const next = h("table", { class: "plain-table", hidden: true });
@@ -28,9 +30,13 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
       const lines = pass.next.map(({ word, probability }) => line(h("bdi", {}, word), [percent(probability)]));
       next.replaceChildren(h("caption", {}, `What ${model.name} takes for the next token`), h("tbody", {}, ...lines));
       ran(passSource(model, pass));
+      if (isAsked) scrollTo(0, 0);
+      isAsked = false;
       const seconds = exact(Math.max(0.1, (performance.now() - start) / 1000), 1);
       const heads = whole(model.layers * model.heads);
-      return `Done in ${seconds} s: ${pass.words.length} tokens, ${heads} heads to look at below.`;
+      const isKept = text.length <= LONGEST_TEXT;
+      const lost = isKept ? "" : ` The address keeps no text of more than ${whole(LONGEST_TEXT)} letters.`;
+      return `Done in ${seconds} s: ${pass.words.length} tokens, ${heads} heads to look at.${lost}`;
     } catch (error) {
       if (error instanceof FileTrouble) return error.message;
       throw error;
@@ -41,7 +47,7 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || work.isRunning) return;
     event.preventDefault();
-    void work.press();
+    work.begin();
   });
   const inside = [h("div", { class: "field" }, label, field), work.line(), next];
   const element = h("div", { class: "model-panel", hidden: true }, ...inside);
@@ -50,7 +56,8 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     /** undefined: there is none that could run. */
     show: (model: Model | undefined): void => {
       shown = model;
-      element.hidden = model === undefined;
+      element.hidden = model === undefined && !isAsked;
+      work.button.hidden = model === undefined;
       next.hidden = true;
       work.say("");
       if (model === undefined) return;
@@ -61,9 +68,16 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
       field.dir = takesText ? "auto" : "ltr";
       const text = field.value || store.state.text;
       field.value = takesText || NUMBERS.test(text) ? text : "";
+      if (isAsked && takesText) work.begin();
     },
-    run: async (): Promise<void> => {
-      if (shown !== undefined && !work.isRunning) await work.press();
+    /** The text of the address waits for a model. */
+    ask: (): void => {
+      isAsked = true;
+      element.hidden = false;
+      if (shown !== undefined) return;
+      label.textContent = "Text for the model";
+      field.value ||= store.state.text;
+      work.button.hidden = true;
     },
   };
 }

@@ -171,9 +171,11 @@ function tellOfTooLarge<S extends object>(store: Store<S>): void {
 /** As they stand below each other; the readout stands beside or below the pictures. */
 const PARTS = "[data-picture], .below-picture, .readout, .room-foot";
 
-/** An address may end in the name of a picture, which did not stand there when the browser looked for it. */
-function pictureIn(hash: string, room: HTMLElement): Element | null {
-  return /^#[a-z-]+$/.test(hash) ? room.querySelector(`[data-picture="${hash.slice(1)}"]`) : null;
+/** At the picture that the address names, which did not stand there when the browser looked for it, or at what a room says of the address. */
+function arrive(hash: string, room: HTMLElement): void {
+  const isPicture = /^#[a-z-]+$/.test(hash);
+  const goal = room.querySelector(isPicture ? `[data-picture="${hash.slice(1)}"]` : "[data-arrive]:not(:empty)");
+  goal?.scrollIntoView({ behavior: "instant", block: isPicture ? "start" : "center" });
 }
 
 export async function startPage(engine: Engine, room: HTMLElement, fill: () => Promise<void>): Promise<void> {
@@ -193,7 +195,7 @@ export async function startPage(engine: Engine, room: HTMLElement, fill: () => P
     if (part.closest("[hidden]") === null) await drawn();
   }
   if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
-  else if (place === 0) pictureIn(location.hash, room)?.scrollIntoView({ behavior: "instant" });
+  else if (place === 0) arrive(location.hash, room);
   await engine.open();
 }
 

@@ -18,7 +18,7 @@ import {
   safetensorsFile,
   slowModel,
 } from "../../support/model-files.js";
-import { message, PAGE } from "./bringing.js";
+import { drop, inSight, message, PAGE } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { compare } from "./numbers.js";
 import { hashOf, readMatrix, readNumber, settled } from "./page.js";
@@ -118,35 +118,79 @@ describe.each([
   });
 });
 
-test("the front page's “Ask MiniLM” runs the model of the site's folder, or says which file to bring", async () => {
+/** A BERT with a tokenizer and a text that it reads. */
+async function bertFiles(positions = 32): Promise<readonly NamedFile[]> {
   const made = madeTokenizer("bert");
-  const { vocabularySize } = await loadTokenizer(made);
-  const { config, parameters } = enlarged("bert", vocabularySize, 32);
-  const files = [
-    jsonFile("config.json", config),
-    jsonFile("tokenizer.json", made),
-    await safetensorsFile("model.safetensors", parameters),
-  ];
-  const page = await open("index.html");
-  // As servers answer that have a page for whatever they lack.
-  await page.route("**/models/all-MiniLM-L6-v2/*", (route) =>
-    route.fulfill({ contentType: "text/html", body: "<p>Here is nothing.</p>" }),
-  );
-  await page.locator("#sentence").fill("the lowest");
-  await page.getByRole("link", { name: "Ask MiniLM" }).click();
-  await message(page).filter({ hasText: "This site has no config.json of all-MiniLM-L6-v2." }).waitFor();
-  await page.route("**/models/all-MiniLM-L6-v2/*", (route) =>
-    route.fulfill({ body: files.find(({ name }) => route.request().url().endsWith(`/${name}`))?.buffer ?? "" }),
-  );
-  await page.goBack();
-  await page.getByRole("link", { name: "Ask MiniLM" }).click();
-  await status(page)
-    .filter({ hasText: /^Done in .* 6 heads to look at below/ })
-    .waitFor();
-  expect(await page.locator("#model-text").inputValue()).toBe("the lowest");
-  expect(await hashOf(page)).not.toContain("ask");
-  expect(await page.evaluate(() => scrollY)).toBe(0);
-  expect(await everyHead(page)).toHaveLength(6);
+  const { config, parameters } = enlarged("bert", (await loadTokenizer(made)).vocabularySize, positions);
+  const file = await safetensorsFile("model.safetensors", parameters);
+  return [jsonFile("config.json", config), jsonFile("tokenizer.json", made), file];
+}
+
+describe.each([
+  { on: "a desk", width: 1280, height: 800 },
+  { on: "a phone", width: 390, height: 844 },
+])("the front page's “Ask MiniLM” on $on", ({ width, height }) => {
+  const MODEL = "**/models/all-MiniLM-L6-v2/*";
+  const ask = async (text: string): Promise<Page> => {
+    const page = await open("index.html", { viewport: { width, height } });
+    // As servers answer that have a page for whatever they lack.
+    await page.route(MODEL, (route) => route.fulfill({ contentType: "text/html", body: "<p>Here is nothing.</p>" }));
+    await page.locator("#sentence").fill(text);
+    await page.getByRole("link", { name: "Ask MiniLM" }).click();
+    await message(page).filter({ hasText: "This site has no config.json of all-MiniLM-L6-v2." }).waitFor();
+    return page;
+  };
+  const text = (page: Page) => page.locator("#model-text");
+
+  test("without the site's files: keeps the sentence, says why in sight, and reads it once the files are dropped", async () => {
+    const page = await ask("the lowest");
+    await expect.poll(() => inSight(message(page))).toBe(true);
+    expect([await inSight(text(page)), await text(page).inputValue()]).toEqual([true, "the lowest"]);
+    expect(await page.getByRole("button", { name: "Run it" }).isVisible()).toBe(false);
+    // It stays so, whatever else is looked at meanwhile.
+    await page.getByRole("slider", { name: "Layer" }).press("Home");
+    expect(await message(page).textContent()).toContain("This site has no config.json");
+    await page.evaluate(() => scrollTo(0, 0));
+    await drop(page, ...(await bertFiles()));
+    await status(page)
+      .filter({ hasText: /^Done in .* 6 heads to look at\.$/ })
+      .waitFor();
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
+    expect(await text(page).inputValue()).toBe("the lowest");
+    expect(await everyHead(page)).toHaveLength(6);
+  });
+
+  test("says in sight what is dropped in vain, and where the text is too long for the model", async () => {
+    const page = await ask("the lowest");
+    await expect.poll(() => inSight(message(page))).toBe(true);
+    const [config, ...others] = await bertFiles(3);
+    if (config === undefined) throw new Error("there is one");
+    await page.evaluate(() => scrollTo(0, 0));
+    await drop(page, config);
+    await message(page).filter({ hasText: "Now drop its model.safetensors" }).waitFor();
+    await expect.poll(() => inSight(message(page))).toBe(true);
+    expect([await inSight(text(page)), await text(page).inputValue()]).toEqual([true, "the lowest"]);
+    await drop(page, ...others);
+    await status(page).filter({ hasText: "and this BERT reads at most 3." }).waitFor();
+    await expect.poll(() => inSight(status(page))).toBe(true);
+  });
+
+  test("with the site's files: runs", async () => {
+    const files = await bertFiles();
+    const page = await ask("the lowest");
+    await page.route(MODEL, (route) =>
+      route.fulfill({ body: files.find(({ name }) => route.request().url().endsWith(`/${name}`))?.buffer ?? "" }),
+    );
+    await page.goBack();
+    await page.getByRole("link", { name: "Ask MiniLM" }).click();
+    await status(page)
+      .filter({ hasText: /^Done in .* 6 heads to look at\.$/ })
+      .waitFor();
+    expect(await text(page).inputValue()).toBe("the lowest");
+    expect(await hashOf(page)).not.toContain("ask");
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    expect(await everyHead(page)).toHaveLength(6);
+  });
 });
 
 test("a model that lacks parameters says which, and runs when they are there", async () => {
@@ -192,9 +236,10 @@ test("BERT with its tokenizer: every weight is that of heed's layers, words stan
   // What is looked at stays the same in another visit, once the files are there again.
   const again = await open(`${PAGE}${await hashOf(page)}`);
   await message(again).filter({ hasText: "Until you bring some" }).waitFor();
+  await expect.poll(() => inSight(message(again))).toBe(true);
+  expect(await again.getByLabel("Text for the model").inputValue()).toBe(text);
+  // Which reads it by itself.
   await bring(again, "BERT: 2 layers × 3 heads", ...files);
-  expect(await again.getByLabel("Text for BERT").inputValue()).toBe(text);
-  await again.getByRole("button", { name: "Run it" }).click();
   await status(again).filter({ hasText: "Done in" }).waitFor();
   expect(await again.getByRole("slider", { name: "Layer" }).inputValue()).toBe("2");
   expect(await again.getByRole("slider", { name: "Head" }).inputValue()).toBe("3");
@@ -218,6 +263,7 @@ test("a text that does not fit is refused in words where it was given", async ()
     await safetensorsFile("model.safetensors", large.parameters),
   );
   await run(page, "1 ".repeat(4000), "this page keeps those of 2,896 tokens");
+  await run(page, `1 2 3${" ".repeat(4000)}`, "The address keeps no text of more than 4,000 letters.");
 });
 
 test("a pass is stopped while it computes, and another begins", async () => {

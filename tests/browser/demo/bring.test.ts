@@ -7,7 +7,8 @@ import { houseAt } from "../../../demo/src/model/made-pictures.js";
 import { normal } from "../../../demo/src/model/random.js";
 import { saveSafetensors } from "../../../web/src/layers/io/index.js";
 import { attention } from "../../../web/src/reference/index.js";
-import { message, PAGE, paste } from "./bringing.js";
+import { fileOf } from "../../support/model-files.js";
+import { drop, message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
@@ -49,18 +50,6 @@ const random = (seed: number, count: number): number[] => {
 const nested = (data: readonly number[], width: number): number[][] =>
   Array.from({ length: data.length / width }, (_, row) => data.slice(row * width, (row + 1) * width));
 const tensor = (data: readonly number[], ...shape: number[]) => ({ data: Float64Array.from(data), shape });
-
-async function drop(page: Page, name: string, bytes: Uint8Array): Promise<void> {
-  const transfer = await page.evaluateHandle(
-    ({ name, bytes }) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([Uint8Array.from(bytes)], name));
-      return transfer;
-    },
-    { name, bytes: Array.from(bytes) },
-  );
-  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
-}
 
 describe("the example", () => {
   test("is drawn from all its weights: dots are the largest of their cells", async () => {
@@ -279,7 +268,7 @@ describe("one's own arrays", () => {
   test("as safetensors and npy, dropped; weights as they are", async () => {
     const page = await open(PAGE);
     const weights = Float32Array.from({ length: 2 * 5 * 5 }, (_, index) => (index % 7) / 10);
-    await drop(page, "attentions.npy", new Uint8Array(await writeNpy([2, 5, 5], weights).arrayBuffer()));
+    await drop(page, fileOf("attentions.npy", new Uint8Array(await writeNpy([2, 5, 5], weights).arrayBuffer())));
     await message(page).filter({ hasText: "Taken: 1 layer, 2 heads, 5 queries, 5 keys." }).waitFor();
     await settled(page);
     await page.getByRole("slider", { name: "Head" }).press("ArrowRight");
@@ -291,7 +280,7 @@ describe("one's own arrays", () => {
       "layer.query": { data: Float32Array.from(q), shape: [2, 3, L, D] },
       "layer.key": { data: Float32Array.from(k), shape: [2, 3, S, D] },
     });
-    await drop(page, "model.safetensors", new Uint8Array(await new Blob([file]).arrayBuffer()));
+    await drop(page, fileOf("model.safetensors", new Uint8Array(await new Blob([file]).arrayBuffer())));
     await message(page).filter({ hasText: "Taken: 2 layers, 3 heads, 150 queries, 170 keys." }).waitFor();
     await settled(page);
     await kernelAnswered(page);
@@ -315,7 +304,7 @@ describe("one's own arrays", () => {
   ])("%s is refused in words, and what was there stays", async (name, bytes, why) => {
     const page = await open(PAGE);
     await kernelAnswered(page);
-    await drop(page, name, bytes);
+    await drop(page, fileOf(name, bytes));
     await message(page).filter({ hasText: why }).waitFor();
     expect(await hashOf(page)).not.toContain("from=own");
     expect(await page.locator(".agreement").textContent()).toContain("from the kernel");

@@ -1,6 +1,7 @@
 // How a person brings something to room 12, and what the room says to it.
 
 import type { Locator, Page } from "playwright";
+import type { NamedFile } from "../../support/model-files.js";
 
 export const PAGE = "bring-your-own.html";
 
@@ -13,4 +14,25 @@ export async function paste(page: Page, value: unknown): Promise<void> {
   if ((await bringing.getAttribute("open")) === null) await bringing.locator("summary").click();
   await page.getByLabel("or paste JSON").fill(typeof value === "string" ? value : JSON.stringify(value));
   await page.getByRole("button", { name: "Load" }).click();
+}
+
+/** From a folder onto the page, all at once. */
+export async function drop(page: Page, ...files: readonly NamedFile[]): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    (files) => {
+      const transfer = new DataTransfer();
+      for (const { name, bytes } of files) transfer.items.add(new File([Uint8Array.from(bytes)], name));
+      return transfer;
+    },
+    files.map(({ name, buffer }) => ({ name, bytes: Array.from(buffer) })),
+  );
+  await page.dispatchEvent("main", "drop", { dataTransfer: transfer });
+}
+
+/** Whether all of it is in the window. */
+export function inSight(one: Locator): Promise<boolean> {
+  return one.evaluate((element) => {
+    const { top, bottom, height } = element.getBoundingClientRect();
+    return height > 0 && top >= 0 && bottom <= innerHeight;
+  });
 }
