@@ -140,7 +140,7 @@ TEST_CASE("sparsemax, top-k and the hard maximum differentiate what they kept", 
     if (one.normalizer == Normalizer::softmax) one.has_sinks = random.chance(0.3);
     checked += check_gradients(random, one) ? 1 : 0;
   }
-  CHECK(checked >= kTimes * 3 / 4);
+  CHECK(checked >= kTimes / 2);
   for (const Normalizer normalizer : {Normalizer::sparsemax, Normalizer::hard}) {
     AttentionCase one{.heads = 2, .kv_heads = 1, .queries = 5, .keys = 1};
     one.normalizer = normalizer;
