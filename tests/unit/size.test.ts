@@ -28,9 +28,9 @@ test("each of the four variants is within 52 kB brotli", () => {
   }
 });
 
-test("what is loaded besides a variant is within 26.2 kB brotli", () => {
+test("what is loaded besides a variant is within 26.3 kB brotli", () => {
   const { shared, unshared } = sizes.runners;
-  expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(26_200);
+  expect(sizes.index + Math.max(shared, unshared)).toBeLessThanOrEqual(26_300);
 });
 
 test("a visit loads at most 75 kB brotli in all, whichever entry and variant", () => {
