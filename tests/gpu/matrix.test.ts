@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NORMALIZERS, SCORE_PARAMETERS, SCORE_STAGES } from "../../web/src/api/options.js";
 import { UNSUPPORTED } from "../../web/src/backends/webgpu/support.js";
 import { kernelClass } from "../../web/src/backends/webgpu/tuning.js";
-import { mul } from "../../web/src/expr/index.js";
+import { mul, type ProbModArguments } from "../../web/src/expr/index.js";
 import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
 import { boundsFor, UNIT_ROUNDOFF, WGSL } from "../support/error-model.js";
@@ -42,7 +42,7 @@ const rows: readonly Row[] = [
   ...Object.keys(SCORE_PARAMETERS).map((type): Row => [`score ${type}`, undefined, scoreOf(type)]),
   ...NORMALIZERS.map((normalize): Row => [`normalize ${normalize}`, UNSUPPORTED.normalize[normalize], { normalize }]),
   ["topK", UNSUPPORTED.option.topK, { topK: 3 }],
-  ["probMod", UNSUPPORTED.option.probMod, { probMod: ({ prob }) => mul(0.5, prob) }],
+  ["probMod", UNSUPPORTED.option.probMod, { probMod: ({ prob }: ProbModArguments) => mul(0.5, prob) }],
   [
     "blocks",
     UNSUPPORTED.option.blocks,

@@ -33,6 +33,13 @@ test("a score and a weight may be given back, an expression by hand needs heed/e
   for (const maskMod of [() => 1, () => ({ type: "bool", op: "const", args: [], value: 1 })]) {
     const act = () => Reflect.apply(heed.attentionSync, heed, [x, x, x, { maskMod }]);
     expect(act).toThrow(HeedError);
-    expect(act).toThrow("returns an expression of heed/expr, got");
+    expect(act).toThrow("returns an expression of heed/expr, as lessEqual(k, q), got");
+  }
+});
+
+test("what JavaScript's operators make of the arguments is no constant", () => {
+  for (const maskMod of [({ q, k }: { q: Expr; k: Expr }) => k <= q, ({ k }: { k: Expr }) => !k]) {
+    const act = () => Reflect.apply(heed.attentionSync, heed, [x, x, x, { maskMod }]);
+    expect(act).toThrow("returns an expression of heed/expr, as lessEqual(k, q), got");
   }
 });

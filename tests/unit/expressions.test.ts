@@ -185,9 +185,14 @@ describe("what is refused", () => {
       "a truth in place of a number",
       () => run({ scoreMod: () => true }),
       "option",
-      "returns an expression of heed/expr, got true",
+      "returns an expression of heed/expr, as lessEqual(k, q), got true",
     ],
-    ["nothing", () => run({ scoreMod: () => {} }), "option", "returns an expression of heed/expr, got undefined"],
+    [
+      "nothing",
+      () => run({ scoreMod: () => {} }),
+      "option",
+      "returns an expression of heed/expr, as lessEqual(k, q), got undefined",
+    ],
     [
       "a table that is smaller than it says",
       () =>

@@ -77,12 +77,12 @@ export interface AttentionOptions {
   readonly temperature?: number | undefined;
   /** Limits the scores: with softcap c they become c * tanh(score / c), before bias and masks. */
   readonly softcap?: number | undefined;
-  /** Changes each score after softcap: returns an expression of heed/expr or a number; -Infinity masks. It is called once per call. */
-  readonly scoreMod?: ((of: ScoreModArguments) => Expr | number) | undefined;
-  /** Says which keys a query sees: returns an expression of heed/expr that is true or false, or a boolean. It is called once per call. */
-  readonly maskMod?: ((of: MaskModArguments) => Expr | boolean) | undefined;
-  /** Changes each weight before dropout: returns an expression of heed/expr or a number. It is called once per call. */
-  readonly probMod?: ((of: ProbModArguments) => Expr | number) | undefined;
+  /** Changes each score after softcap: returns an expression of heed/expr or, where it takes no argument, a number; -Infinity masks. It is called once per call. */
+  readonly scoreMod?: ((of: ScoreModArguments) => Expr) | (() => number) | undefined;
+  /** Says which keys a query sees: returns an expression of heed/expr that is true or false or, where it takes no argument, a boolean. It is called once per call. */
+  readonly maskMod?: ((of: MaskModArguments) => Expr) | (() => boolean) | undefined;
+  /** Changes each weight before dropout: returns an expression of heed/expr or, where it takes no argument, a number. It is called once per call. */
+  readonly probMod?: ((of: ProbModArguments) => Expr) | (() => number) | undefined;
   /** The score function. Default "scaled-dot". */
   readonly score?: Score | undefined;
   /** Added to the scores after scaling, broadcast to [B, H, L, S]; -Infinity masks. */

@@ -3,6 +3,7 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { assemble, type OrderedSteps, type Program, type Step } from "./assemble.js";
+import { markRead } from "./family.js";
 import { Graph } from "./graph.js";
 import { reading } from "./reading.js";
 import { checkCount, type Fail, ruleOf, ruleOfTable, typeOf, typeOfConstant } from "./rules.js";
@@ -108,6 +109,7 @@ class Reader {
     if (this.#nodes++ === MOST_NODES) this.#fail(`has more than ${MOST_NODES} nodes`);
     // A node may come from anywhere, so each of its properties is read once and checked by the rules of the operators.
     const { op, type, args, value, table } = Object(node);
+    markRead(Object(node));
     const isTruth = type === "bool" && (value === 0 || value === 1);
     const read =
       op === "const"

@@ -4,12 +4,13 @@ import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { type HalfArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
 import { compile } from "./compile.js";
+import { begin, born } from "./family.js";
 import { reading as readingOf } from "./reading.js";
 import { checkCount, type Fail, MOST_WHOLE, RULES, ruleOfTable, sizesOf, typeOf, typeOfConstant } from "./rules.js";
 import { COMPILER, type Expr, type ExprType, type TableData } from "./tree.js";
 
 // Engines find the compiler here. Bundlers keep this statement with the operators, but would drop it from an index of re-exports.
-Reflect.defineProperty(globalThis, COMPILER, { value: compile });
+Reflect.defineProperty(globalThis, COMPILER, { value: { begin, compile } });
 
 /** An expression or a constant. Whole numbers up to 2^24 are of type int. */
 export type Operand = Expr | number | boolean;
@@ -19,7 +20,7 @@ const fail: Fail = (rule) => {
 };
 
 export function constant(value: number | boolean): Expr {
-  return { type: typeOfConstant(value, fail), op: "const", args: [], value: Number(value) };
+  return born({ type: typeOfConstant(value, fail), op: "const", args: [], value: Number(value) });
 }
 
 function exprOf(name: string, operand: unknown): Expr {
@@ -40,14 +41,17 @@ const typesOf = (args: readonly Expr[]): readonly ExprType[] => args.map(({ type
 function node(op: keyof typeof RULES, operands: readonly Operand[], name: string = op): Expr {
   return reading(name, () => {
     const args = operands.map((operand) => exprOf(name, operand));
-    return { type: typeOf(name, RULES[op], typesOf(args), fail), op, args };
+    return born({ type: typeOf(name, RULES[op], typesOf(args), fail), op, args });
   });
 }
 
 /** Applies an operator to any number of operands, from the left. One operand is the result itself. */
 function chain(op: "add" | "mul" | "min" | "max" | "and" | "or", first: Operand, rest: readonly Operand[]): Expr {
-  const { args } = node(op, [first, first]);
-  return rest.reduce<Expr>((left, right) => node(op, [left, right]), args[0] ?? constant(0));
+  return reading(op, () => {
+    const start = exprOf(op, first);
+    typeOf(op, RULES[op], [start.type, start.type], fail);
+    return rest.reduce<Expr>((left, right) => node(op, [left, right]), start);
+  });
 }
 
 export const add = (a: Operand, ...more: readonly Operand[]): Expr => chain("add", a, more);
@@ -108,7 +112,7 @@ export function table(tensor: TableInput): Table {
         const args = indices.map((index) => exprOf("at", index));
         const rule = ruleOfTable(read);
         checkCount("at", rule, args.length, fail);
-        return { type: typeOf("at", rule, typesOf(args), fail), op: "at", args, table: read };
+        return born({ type: typeOf("at", rule, typesOf(args), fail), op: "at", args, table: read });
       }),
   };
 }

@@ -71,6 +71,6 @@ export interface ModTrees {
 
 /**
  * The global name under which heed/expr registers its compiler for the engine, because the two are bundled apart and share no module. The
- * number is the version of the programs' layout.
+ * number is the version of the programs' layout and of what is registered.
  */
-export const COMPILER = Symbol.for("heed.compile.1");
+export const COMPILER = Symbol.for("heed.compile.2");

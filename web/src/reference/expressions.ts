@@ -29,9 +29,19 @@ type Leaves = Readonly<Record<keyof ScoreInputs, ReferenceLeaf>>;
 
 /** The arguments of a function that makes a tree: new objects each time, because the function may change them. */
 export function makeLeaves(): Leaves {
-  const leaf = (op: keyof ScoreInputs): [string, ReferenceLeaf] => [op, { op, type: INPUTS[op], args: [] }];
+  const leaf = (op: keyof ScoreInputs): [string, ReferenceLeaf] => [
+    op,
+    Object.assign(Object.create(FAMILY), { op, type: INPUTS[op], args: [] }),
+  ];
   return Object.fromEntries(Object.keys(INPUTS).map((op) => leaf(op as keyof ScoreInputs))) as Leaves;
 }
+
+/** What leaves inherit: JavaScript's own operators would compute with the text of an object. */
+const FAMILY = {
+  [Symbol.toPrimitive](): never {
+    throw new RangeError("heed/reference: expressions take the operators of heed/expr, not JavaScript's");
+  },
+};
 
 const INPUTS: Readonly<Record<keyof ScoreInputs, ReferenceLeaf["type"]>> = {
   score: "float",

@@ -6,10 +6,10 @@ import type { ReferenceNormalizer } from "./normalizers.js";
 import { numbersOf, type ReferenceNumbers } from "./numbers.js";
 import type { ReferenceScore } from "./scores.js";
 
-/** As in `heed.attention`: a function that returns an expression of heed/expr. */
-export type ReferenceMod = (
-  leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>,
-) => ReferenceExpr | number | boolean;
+/** As in `heed.attention`: a function that returns an expression of heed/expr, or one that takes no argument and returns a constant. */
+export type ReferenceMod =
+  | ((leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>) => ReferenceExpr)
+  | (() => number | boolean);
 
 export interface ReferenceMask {
   readonly data: Uint8Array | readonly boolean[];
@@ -111,7 +111,10 @@ export function plainOptions(options: ReferenceOptions, scores: Dims): PlainOpti
 }
 
 function evaluated(name: string, mod: ReferenceMod | undefined): Evaluated {
-  return mod && readTree(name, mod(makeLeaves()));
+  if (mod === undefined) return undefined;
+  const tree = mod(makeLeaves());
+  if (mod.length === 0 || typeof tree === "object") return readTree(name, tree);
+  throw new RangeError(`heed/reference: ${name} takes arguments, so it must return an expression, got ${tree}`);
 }
 
 function list(numbers: ReferenceNumbers | undefined): Numbers {

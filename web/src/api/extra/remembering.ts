@@ -10,12 +10,14 @@ export function remembering(options: Readonly<Record<string, unknown>>, trees: M
   for (const name of ["scoreMod", "maskMod", "probMod"] as const) {
     const given = options[name];
     if (typeof given !== "function") continue;
-    remembered[name] = (leaves: Readonly<Record<string, unknown>>): unknown => {
+    const remember = (leaves: Readonly<Record<string, unknown>>): unknown => {
       const made: unknown = given(leaves);
       // One that returns what it was given is none.
       if (made !== leaves[name.slice(0, -3)]) trees[name] = made;
       return made;
     };
+    // Only one that takes no argument may return a constant.
+    remembered[name] = Object.defineProperty(remember, "length", { value: given.length });
   }
   return remembered;
 }
