@@ -183,6 +183,17 @@ export abstract class Layer {
     }
   }
 
+  /** Gives one parameter the tensor of another where their numbers are the same, so that they are tied although a file has both. */
+  protected *tying(filling: Filling, name: string, to: string): Filling {
+    const filled = new Map(filling);
+    const all = new Map(this.#all());
+    const [one, other] = [all.get(name), all.get(to)];
+    const [a, b] = [one && filled.get(one), other && filled.get(other)];
+    const isShared = a?.data.buffer === b?.data.buffer;
+    if (one && a && b && !isShared && a.data.every((number, at) => number === b.data[at])) filled.set(one, b);
+    yield* filled;
+  }
+
   /** The names of all parameters. */
   protected names(): Set<string> {
     return new Set([...this.#all()].map(([name]) => name));

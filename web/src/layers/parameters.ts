@@ -28,6 +28,20 @@ export type ParameterMap = ReadonlyMap<string, ParameterInput>;
 /** The same, unchecked. */
 export type GivenParameters = ReadonlyMap<string, unknown>;
 
+/** The parameters of one `load`. f16 numbers are widened once for all that share them, because parameters are tied by sharing an array. */
+class OfOneLoad extends Map<string, unknown> {
+  readonly #widened: { readonly f16: Uint16Array; readonly f32: Float32Array }[] = [];
+
+  widen(f16: Uint16Array): Float32Array {
+    const isIt = ({ f16: { buffer, byteOffset, length } }: { readonly f16: Uint16Array }): boolean =>
+      buffer === f16.buffer && byteOffset === f16.byteOffset && length === f16.length;
+    const known = this.#widened.find(isIt);
+    const f32 = known?.f32 ?? fromF16(f16);
+    if (known === undefined) this.#widened.push({ f16, f32 });
+    return f32;
+  }
+}
+
 /** The argument of `load`. */
 export type ParameterSource = ParameterMap | Readonly<Record<string, ParameterInput>>;
 
@@ -160,14 +174,19 @@ export function residentSource(resident: Resident): Source {
 export type Filling = Iterable<readonly [Parameter, ParameterTensor | null]>;
 
 /** Checks a parameter. f32 is not copied, f16 is widened. */
-export function readParameter(where: string, name: string, value: unknown): ParameterTensor {
+function readParameter(
+  where: string,
+  name: string,
+  value: unknown,
+  widen: (f16: Uint16Array) => Float32Array,
+): ParameterTensor {
   const called = `parameter ${name}`;
   if (!isRecord(value) || !("data" in value) || !("shape" in value)) {
     throw new HeedError("dtype", `${where}: ${called} must be { data, shape }, got ${showValue(value)}`);
   }
   const shape = readShape(where, called, value["shape"]);
   const numbers = readNumbers(where, called, value["data"], plainDType(value["dtype"]) === "f16" ? "f16" : "f32");
-  const data = numbers instanceof Uint16Array ? fromF16(numbers) : numbers;
+  const data = numbers instanceof Uint16Array ? widen(numbers) : numbers;
   if (data.length !== product(shape)) {
     throw new HeedError(
       "shape",
@@ -182,15 +201,16 @@ export function readParameters(where: string, value: unknown, prefix: unknown): 
   if (typeof prefix !== "string") {
     throw new HeedError("option", `${where}: prefix must be a string, got ${showValue(prefix)}`);
   }
-  if (isMap(value)) return value as GivenParameters;
-  if (isOptions(value)) return new Map(Object.entries(value));
+  if (isMap(value)) return new OfOneLoad(value as GivenParameters);
+  if (isOptions(value)) return new OfOneLoad(Object.entries(value));
   throw new HeedError("option", `${where}: parameters must be a Map or an object, got ${showValue(value)}`);
 }
 
 /** The parameter of that name. Throws a HeedError where it is missing. */
 export function requireParameter(where: string, parameters: GivenParameters, name: string): ParameterTensor {
   const found = parameters.get(name);
-  if (found !== undefined) return readParameter(where, name, found);
+  const widen = parameters instanceof OfOneLoad ? parameters.widen.bind(parameters) : fromF16;
+  if (found !== undefined) return readParameter(where, name, found, widen);
   throw new HeedError("option", `${where}: parameter ${name} is missing among the ${parameters.size} that were given`);
 }
 

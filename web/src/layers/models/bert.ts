@@ -109,6 +109,10 @@ export class BertModel extends Layer {
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    return this.tying(this.#filled(parameters, prefix), "head.decoder.weight", "words.weight");
+  }
+
+  #filled(parameters: GivenParameters, prefix: string): Filling {
     if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
     const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());

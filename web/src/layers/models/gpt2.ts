@@ -67,6 +67,10 @@ export class GPT2Model extends CausalModel {
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    return this.tying(this.#filled(parameters, prefix), "head.weight", "words.weight");
+  }
+
+  #filled(parameters: GivenParameters, prefix: string): Filling {
     if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
     const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());

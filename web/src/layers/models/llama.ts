@@ -65,6 +65,11 @@ export class LlamaModel extends CausalModel {
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    const filling = this.#filled(parameters, prefix);
+    return this.#isTied ? this.tying(filling, "head.weight", "words.weight") : filling;
+  }
+
+  #filled(parameters: GivenParameters, prefix: string): Filling {
     if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
     const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
     const made = new Renamed(this.where, parameters, prefix, this.names());
