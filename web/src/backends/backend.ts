@@ -223,8 +223,8 @@ export interface Operation<P extends object> {
   readonly name: string;
   /** The module that has it. Absent: "full". */
   readonly module?: "training";
-  /** The size of its packed call. */
-  readonly words: number;
+  /** The layout of its packed call. */
+  readonly call: { readonly words: number };
   pack(problem: P, builder: CallBuilder): void;
   /** About how many multiplications it costs. */
   work(problem: P): number;

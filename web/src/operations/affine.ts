@@ -18,7 +18,7 @@ const FEW_ROWS = 8;
 /** Packs matrices [1, matrices, outputs, inputs] into the panels that AFFINE reads. */
 export const PACK: Operation<Operand> = {
   name: "pack",
-  words: PACK_CALL.words,
+  call: PACK_CALL,
   pack(matrices, builder) {
     const [, count, outputs, inputs] = matrices.shape;
     builder.integer(PACK_CALL.operation, OPERATION.pack);
@@ -57,7 +57,7 @@ export interface AffineProblem {
 
 export const AFFINE: Operation<AffineProblem> = {
   name: "linear",
-  words: AFFINE_CALL.words,
+  call: AFFINE_CALL,
   pack({ input, weights, outputs, rule }, builder) {
     builder.integer(AFFINE_CALL.operation, OPERATION.affine);
     builder.input(AFFINE_CALL.input, operandOf(input));

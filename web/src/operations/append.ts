@@ -41,7 +41,7 @@ const PAGE_WORDS = APPEND_CALL.words - APPEND_CALL.page;
 export function appendTo(pages: number): Operation<AppendProblem> {
   return {
     name: "attention",
-    words: APPEND_CALL.page + pages * PAGE_WORDS,
+    call: { words: APPEND_CALL.page + pages * PAGE_WORDS },
     pack(problem, builder) {
       builder.integer(APPEND_CALL.operation, OPERATION.append);
       builder.input(APPEND_CALL.key, problem.key);

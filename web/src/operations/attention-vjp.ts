@@ -62,7 +62,7 @@ const COST = 2.5;
 export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
   name: "attentionVjp",
   module: "training",
-  words: CALL.words,
+  call: CALL,
   pack({ forward, output, lse, outputGradient, weightsGradient, slopes, wanted, keep }, builder) {
     builder.integer(ATTENTION_CALL.operation, OPERATION.attentionVjp);
     packAttention(forward, builder);

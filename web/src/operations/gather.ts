@@ -11,7 +11,7 @@ export interface GatherProblem {
 
 export const GATHER: Operation<GatherProblem> = {
   name: "embedding",
-  words: GATHER_CALL.words,
+  call: GATHER_CALL,
   pack({ table, indices }, builder) {
     builder.integer(GATHER_CALL.operation, OPERATION.gather);
     builder.input(GATHER_CALL.table, operandOf(table));

@@ -23,7 +23,7 @@ const LEAST_ENTRIES = 2;
 /** Its results are the states of every step, and the last ones. */
 export const GRU: Operation<GruProblem> = {
   name: "gru",
-  words: GRU_CALL.words,
+  call: GRU_CALL,
   pack({ gates, weights, bias, state, batch, isReversed }, builder) {
     const hidden = gates.length / 3;
     builder.integer(GRU_CALL.operation, OPERATION.gru);

@@ -33,7 +33,7 @@ const CHUNK = 12;
 /** Its results are the output and the new state. */
 export const LINEAR_ATTENTION: Operation<LinearProblem> = {
   name: "linearAttention",
-  words: CALL.words,
+  call: CALL,
   pack(problem, builder) {
     builder.integer(CALL.operation, OPERATION.linear);
     packLinear(problem, builder);

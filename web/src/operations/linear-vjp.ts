@@ -35,7 +35,7 @@ const COST = 4;
 export const LINEAR_VJP: Operation<LinearVjpProblem> = {
   name: "linearAttentionVjp",
   module: "training",
-  words: CALL.words,
+  call: CALL,
   pack({ forward, outputGradient, newStateGradient, wanted }, builder) {
     packLinear(forward, builder);
     builder.integer(LINEAR_CALL.operation, OPERATION.linearVjp);

@@ -14,7 +14,7 @@ export interface NormProblem {
 
 export const NORM: Operation<NormProblem> = {
   name: "norm",
-  words: NORM_CALL.words,
+  call: NORM_CALL,
   pack({ input, isCentred, epsilon, weight, bias }, builder) {
     builder.integer(NORM_CALL.operation, OPERATION.norm);
     builder.input(NORM_CALL.input, operandOf(input));

@@ -22,7 +22,7 @@ export interface PointwiseProblem {
 
 export const POINTWISE: Operation<PointwiseProblem> = {
   name: "pointwise",
-  words: POINTWISE_CALL.words,
+  call: POINTWISE_CALL,
   pack({ input, rule }, builder) {
     builder.integer(POINTWISE_CALL.operation, OPERATION.pointwise);
     builder.input(POINTWISE_CALL.input, operandOf(input));

@@ -39,7 +39,7 @@ const DOUBLE = Float64Array.BYTES_PER_ELEMENT;
 
 export const ROPE: Operation<RopeProblem> = {
   name: "rope",
-  words: ROPE_CALL.words,
+  call: ROPE_CALL,
   pack(problem, builder) {
     builder.integer(ROPE_CALL.operation, OPERATION.rope);
     builder.input(ROPE_CALL.input, problem.input);

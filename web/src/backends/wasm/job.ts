@@ -197,7 +197,7 @@ export class JobBuilder implements CallBuilder {
 export function jobOf<P extends object>(
   operation: Operation<P>,
   problem: P,
-  call = new Int32Array(operation.words),
+  call = new Int32Array(operation.call.words),
 ): Job {
   const builder = new JobBuilder(operation.name, call);
   operation.pack(problem, builder);

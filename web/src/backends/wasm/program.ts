@@ -70,7 +70,7 @@ class CallProgram implements Program {
   }
 
   async run<P extends object>(operation: Operation<P>, problem: P): Promise<readonly Kept[]> {
-    const job = this.#record(jobOf(operation, problem, this.#call(operation.words)), operation.work(problem));
+    const job = this.#record(jobOf(operation, problem, this.#call(operation.call.words)), operation.work(problem));
     return this.#inTurn(job.outputs.map((part) => keptOf(job, part)));
   }
 

@@ -16,7 +16,7 @@ export interface CombineProblem {
 export const COMBINE: Operation<CombineProblem> = {
   name: "combine",
   module: "training",
-  words: COMBINE_CALL.words,
+  call: COMBINE_CALL,
   pack({ x, y, a, b }, builder) {
     builder.integer(COMBINE_CALL.operation, OPERATION.combine);
     builder.input(COMBINE_CALL.x, operandOf(x));
@@ -33,7 +33,7 @@ export const COMBINE: Operation<CombineProblem> = {
 export const SQUARE_SUM: Operation<{ readonly rows: Rows }> = {
   name: "squareSum",
   module: "training",
-  words: SQUARE_SUM_CALL.words,
+  call: SQUARE_SUM_CALL,
   pack({ rows }, builder) {
     builder.integer(SQUARE_SUM_CALL.operation, OPERATION.squareSum);
     builder.input(SQUARE_SUM_CALL.rows, operandOf(rows));

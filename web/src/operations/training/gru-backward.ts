@@ -22,7 +22,7 @@ const CALL = GRU_BACKWARD_CALL;
 export const GRU_BACKWARD: Operation<GruBackwardProblem> = {
   name: "gruBackward",
   module: "training",
-  words: CALL.words,
+  call: CALL,
   pack({ forward, states, transposed, stateGradients, lastGradient }, builder) {
     const { gates, weights, bias, state, batch, isReversed } = forward;
     const hidden = gates.length / 3;

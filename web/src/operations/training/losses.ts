@@ -22,7 +22,7 @@ export interface CrossEntropyProblem {
 export const CROSS_ENTROPY: Operation<CrossEntropyProblem> = {
   name: "crossEntropy",
   module: "training",
-  words: CROSS_ENTROPY_CALL.words,
+  call: CROSS_ENTROPY_CALL,
   pack({ logits, targets, ignored, smoothing }, builder) {
     builder.integer(CROSS_ENTROPY_CALL.operation, OPERATION.crossEntropy);
     builder.input(CROSS_ENTROPY_CALL.logits, operandOf(logits));
@@ -48,7 +48,7 @@ export interface ElementLossProblem {
 export const ELEMENT_LOSSES: Operation<ElementLossProblem> = {
   name: "loss",
   module: "training",
-  words: ELEMENT_LOSS_CALL.words,
+  call: ELEMENT_LOSS_CALL,
   pack({ predictions, targets, kind }, builder) {
     builder.integer(ELEMENT_LOSS_CALL.operation, OPERATION.elementLoss);
     builder.input(ELEMENT_LOSS_CALL.predictions, operandOf(predictions));

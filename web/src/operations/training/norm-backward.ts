@@ -18,7 +18,7 @@ const CALL = NORM_BACKWARD_CALL;
 export const NORM_BACKWARD: Operation<NormBackwardProblem> = {
   name: "normBackward",
   module: "training",
-  words: CALL.words,
+  call: CALL,
   pack({ input, weight, gradient, isCentred, epsilon }, builder) {
     builder.integer(CALL.operation, OPERATION.normBackward);
     builder.input(CALL.input, operandOf(input));

@@ -45,7 +45,7 @@ const ADAM_FLOATS = [
 export const ADAM: Operation<AdamProblem> = {
   name: "adam",
   module: "training",
-  words: ADAM_CALL.words,
+  call: ADAM_CALL,
   pack({ rule, ...inputs }, builder) {
     builder.integer(ADAM_CALL.operation, OPERATION.adam);
     for (const name of ADAM_INPUTS) builder.input(ADAM_CALL[name], operandOf(inputs[name]));
@@ -78,7 +78,7 @@ export interface SgdProblem {
 export const SGD: Operation<SgdProblem> = {
   name: "sgd",
   module: "training",
-  words: SGD_CALL.words,
+  call: SGD_CALL,
   pack({ parameters, gradients, velocities, rule }, builder) {
     builder.integer(SGD_CALL.operation, OPERATION.sgd);
     builder.input(SGD_CALL.parameters, operandOf(parameters));

@@ -19,7 +19,7 @@ const CALL = POINTWISE_BACKWARD_CALL;
 export const POINTWISE_BACKWARD: Operation<PointwiseBackwardProblem> = {
   name: "pointwiseBackward",
   module: "training",
-  words: CALL.words,
+  call: CALL,
   pack({ gradient, source, factor, activation }, builder) {
     builder.integer(CALL.operation, OPERATION.pointwiseBackward);
     builder.input(CALL.gradient, operandOf(gradient));

@@ -19,7 +19,7 @@ export interface ProductProblem {
 export const PRODUCT: Operation<ProductProblem> = {
   name: "product",
   module: "training",
-  words: PRODUCT_CALL.words,
+  call: PRODUCT_CALL,
   pack({ left, isTransposed, right, addend }, builder) {
     builder.integer(PRODUCT_CALL.operation, OPERATION.product);
     builder.input(PRODUCT_CALL.left, operandOf(left));

@@ -14,7 +14,7 @@ export interface RowSumsProblem {
 export const ROW_SUMS: Operation<RowSumsProblem> = {
   name: "rowSums",
   module: "training",
-  words: ROW_SUMS_CALL.words,
+  call: ROW_SUMS_CALL,
   pack({ rows, addend }, builder) {
     builder.integer(ROW_SUMS_CALL.operation, OPERATION.rowSums);
     builder.input(ROW_SUMS_CALL.rows, operandOf(rows));

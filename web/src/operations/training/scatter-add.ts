@@ -18,7 +18,7 @@ const CALL = SCATTER_ADD_CALL;
 export const SCATTER_ADD: Operation<ScatterAddProblem> = {
   name: "scatterAdd",
   module: "training",
-  words: CALL.words,
+  call: CALL,
   pack({ rows, indices, count, addend }, builder) {
     builder.integer(CALL.operation, OPERATION.scatterAdd);
     builder.input(CALL.rows, operandOf(rows));
