@@ -1,9 +1,8 @@
 // Reads the options of createHeed: checked values with defaults filled in.
 
-import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { CREATE_OPTIONS, DEFAULTS, WASM_OVERRIDES } from "./options.js";
-import { isRecord, readChoice, readCount, readRecord } from "./read-values.js";
+import { isRecord, readChoice, readCount, readRecord, refusal } from "./read-values.js";
 
 export interface ReadCreateOptions {
   readonly backend: "auto" | "wasm" | "webgpu";
@@ -40,13 +39,13 @@ export function readCreateOptions(options: unknown): ReadCreateOptions {
 function readDevice(where: string, value: unknown): object | null {
   if (value === undefined) return null;
   if (isRecord(value)) return value;
-  throw new HeedError("option", `${where}: device must be a GPUDevice, got ${showValue(value)}`);
+  throw refusal(where, "device", "a GPUDevice", value);
 }
 
 function readOffload(where: string, value: unknown): boolean | "auto" {
   if (value === undefined || value === "auto") return "auto";
   if (typeof value === "boolean") return value;
-  throw new HeedError("option", `${where}: offload must be true, false or "auto", got ${showValue(value)}`);
+  throw refusal(where, "offload", 'true, false or "auto"', value);
 }
 
 function readOverrides(where: string, value: unknown): ReadWasmOverrides {
@@ -67,7 +66,7 @@ function readUrl(where: string, name: string, value: unknown): string | null {
   if (value === undefined) return null;
   if (typeof value === "string" && value !== "") return value;
   if (isRecord(value) && typeof value["href"] === "string") return value["href"];
-  throw new HeedError("option", `${where}: ${name} must be a string or a URL, got ${showValue(value)}`);
+  throw refusal(where, name, "a string or a URL", value);
 }
 
 /** A copy, because compiling is asynchronous and the caller may write to its own meanwhile. */
@@ -77,17 +76,17 @@ function readBinary(where: string, value: unknown): Uint8Array<ArrayBuffer> | nu
     return new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   }
   if (value instanceof ArrayBuffer) return new Uint8Array(value.slice(0));
-  throw new HeedError("option", `${where}: wasm.binary must be an ArrayBuffer or Uint8Array, got ${showValue(value)}`);
+  throw refusal(where, "wasm.binary", "an ArrayBuffer or Uint8Array", value);
 }
 
 function readModule(where: string, value: unknown): WebAssembly.Module | null {
   if (value === undefined) return null;
   if (value instanceof WebAssembly.Module) return value;
-  throw new HeedError("option", `${where}: wasm.module must be a WebAssembly.Module, got ${showValue(value)}`);
+  throw refusal(where, "wasm.module", "a WebAssembly.Module", value);
 }
 
 function readFactory(where: string, value: unknown): (() => unknown) | null {
   if (value === undefined) return null;
   if (typeof value === "function") return () => value();
-  throw new HeedError("option", `${where}: wasm.workerFactory must be a function, got ${showValue(value)}`);
+  throw refusal(where, "wasm.workerFactory", "a function", value);
 }

@@ -25,6 +25,7 @@ import {
   readPositive,
   readRecord,
   readSignal,
+  refusal,
 } from "./read-values.js";
 import { type GivenScore, readScore } from "./score.js";
 import type { GivenStructure } from "./structure.js";
@@ -158,7 +159,7 @@ function readScores(where: string, value: unknown): ScoreStage | null {
 function readSoftcap(where: string, value: unknown): number | null {
   const softcap = readFinite(where, "softcap", value, null);
   if (softcap === null || (softcap >= 1e-30 && softcap <= 1e30)) return softcap;
-  throw new HeedError("option", `${where}: softcap must be between 1e-30 and 1e30, got ${showValue(value)}`);
+  throw refusal(where, "softcap", "between 1e-30 and 1e30", value);
 }
 
 /** Null: nothing is dropped. */
@@ -166,7 +167,7 @@ function readDropout(where: string, value: unknown): Dropout | null {
   if (value === undefined) return null;
   const { p, seed } = readRecord(where, "dropout", value, DROPOUT_OPTIONS);
   if (typeof p !== "number" || !(p >= 0 && p <= 1)) {
-    throw new HeedError("option", `${where}: dropout.p must be between 0 and 1, got ${showValue(p)}`);
+    throw refusal(where, "dropout.p", "between 0 and 1", p);
   }
   const isSeed = typeof seed === "number" && Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32;
   if (!isSeed && (p > 0 || seed !== undefined)) {

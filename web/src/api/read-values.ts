@@ -5,9 +5,9 @@ import { HeedError } from "./errors.js";
 import { didYouMean } from "./suggest.js";
 import { isFloat32Array } from "./typed-array.js";
 
-/** The function that was called, and the value's name: `attention: scale`. */
-function at(where: string, name: string): string {
-  return `${where}: ${name}`;
+/** `attention: scale must be a finite number, got "1"` */
+export function refusal(where: string, name: string, rule: string, value: unknown, hint = ""): HeedError {
+  return new HeedError("option", `${where}: ${name} must be ${rule}, got ${showValue(value)}${hint}`);
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -23,7 +23,7 @@ export function readRecord(
 ): Readonly<Record<string, unknown>> {
   if (value === undefined) return {};
   if (!isOptions(value)) {
-    throw new HeedError("option", `${where}: ${what} must be an object, got ${showValue(value)}`);
+    throw refusal(where, what, "an object", value);
   }
   for (const name of Object.keys(value)) {
     if (names.includes(name) || value[name] === undefined) continue;
@@ -42,13 +42,13 @@ export function isOptions(value: unknown): value is Readonly<Record<string, unkn
 export function readFinite<D>(where: string, name: string, value: unknown, absent: D): number | D {
   if (value === undefined) return absent;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new HeedError("option", `${at(where, name)} must be a finite number, got ${showValue(value)}`);
+  throw refusal(where, name, "a finite number", value);
 }
 
 export function readPositive(where: string, name: string, value: unknown, absent: number): number {
   const number = readFinite(where, name, value, absent);
   if (number > 0) return number;
-  throw new HeedError("option", `${at(where, name)} must be greater than 0, got ${showValue(value)}`);
+  throw refusal(where, name, "greater than 0", value);
 }
 
 /** A whole number from `least` to `most`, or the default where it is absent. */
@@ -62,16 +62,13 @@ export function readCount<D>(
 ): number | D {
   if (value === undefined) return absent;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new HeedError(
-    "option",
-    `${at(where, name)} must be a whole number, ${least} or more, up to ${most}, got ${showValue(value)}`,
-  );
+  throw refusal(where, name, `a whole number, ${least} or more, up to ${most}`, value);
 }
 
 export function readBoolean(where: string, name: string, value: unknown, absent: boolean): boolean {
   if (value === undefined) return absent;
   if (typeof value === "boolean") return value;
-  throw new HeedError("option", `${at(where, name)} must be true or false, got ${showValue(value)}`);
+  throw refusal(where, name, "true or false", value);
 }
 
 /** One of `choices`. */
@@ -86,21 +83,21 @@ export function readChoice<C extends string>(
   for (const choice of choices) if (choice === value) return choice;
   const list = choices.map((choice) => `"${choice}"`).join(", ");
   const near = typeof value === "string" ? didYouMean(value, choices) : "";
-  throw new HeedError("option", `${at(where, name)} must be one of ${list}, got ${showValue(value)}${near}`);
+  throw refusal(where, name, `one of ${list}`, value, near);
 }
 
 /** A Float32Array; null where it is absent. */
 export function readOut(where: string, name: string, value: unknown): Float32Array | null {
   if (value === undefined) return null;
   if (isFloat32Array(value)) return value;
-  throw new HeedError("dtype", `${at(where, name)} must be a Float32Array, got ${showValue(value)}`);
+  throw new HeedError("dtype", `${where}: ${name} must be a Float32Array, got ${showValue(value)}`);
 }
 
 /** An AbortSignal of any realm; null where it is absent. */
 export function readSignal(where: string, value: unknown): AbortSignal | null {
   if (value === undefined) return null;
   if (isSignal(value)) return value;
-  throw new HeedError("option", `${where}: signal must be an AbortSignal, got ${showValue(value)}`);
+  throw refusal(where, "signal", "an AbortSignal", value);
 }
 
 function isSignal(value: unknown): value is AbortSignal {

@@ -1,8 +1,7 @@
 // Clips gradients by their common norm.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import { guardAsync } from "../api/guard.js";
+import { refusal } from "../api/read-values.js";
 import type { Program, Resident } from "../backends/backend.js";
 import { Layer } from "../layers/layer.js";
 import { COMBINE, SQUARE_SUM } from "../operations/training/combine.js";
@@ -18,10 +17,10 @@ export function clipNorm(model: Layer, most: number): Promise<number> {
   const where = "clipNorm";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
     if (!(model instanceof Layer)) {
-      throw new HeedError("option", `${where}: model must be a layer or a model, got ${showValue(model)}`);
+      throw refusal(where, "model", "a layer or a model", model);
     }
     if (typeof most !== "number" || !(most > 0)) {
-      throw new HeedError("option", `${where}: the norm must be above 0, got ${showValue(most)}`);
+      throw refusal(where, "the norm", "above 0", most);
     }
     return inTurn(model, () => inProgram(model, where, (program) => clip(program, model, most)));
   });

@@ -3,7 +3,15 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
-import { isRecord, readCount, readPositive, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
+import {
+  isRecord,
+  readCount,
+  readPositive,
+  readRecord,
+  readSignal,
+  refusal,
+  throwIfAborted,
+} from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
 import { unlessAborted } from "../api/unless-aborted.js";
@@ -94,7 +102,7 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
   const signal = readSignal(where, given.signal);
   if (!(optimizer instanceof Optimizer) || optimizer.model !== model) {
-    throw new HeedError("option", `${where}: optimizer must be one of this model, got ${showValue(optimizer)}`);
+    throw refusal(where, "optimizer", "one of this model", optimizer);
   }
   const saved = checkpoint && readRecord(where, "checkpoint", checkpoint, ["every", "save"]);
   const every = saved && (readCount(where, "checkpoint.every", saved["every"], null) ?? missing("checkpoint.every"));
@@ -102,8 +110,7 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
   const isOptional = (name: string): boolean => name === "schedule" || name === "onStep" || checkpoint === undefined;
   for (const [name, act] of Object.entries(acts)) {
     if (act === undefined && name !== "batch" && name !== "loss" && isOptional(name)) continue;
-    if (typeof act !== "function")
-      throw new HeedError("option", `${where}: ${name} must be a function, got ${showValue(act)}`);
+    if (typeof act !== "function") throw refusal(where, name, "a function", act);
   }
   return {
     optimizer,

@@ -1,11 +1,9 @@
 // Finds the code of a KV cache by the object that users hold. That code is loaded with the first cache, so a call without one never loads it.
 
 import type { Backend } from "../../backends/backend.js";
-import { showValue } from "../describe.js";
-import { HeedError } from "../errors.js";
 import { guard } from "../guard.js";
 import type { GivenTensors } from "../inputs.js";
-import { isOptions, isRecord } from "../read-values.js";
+import { isOptions, isRecord, refusal } from "../read-values.js";
 import type { AnyAttentionResult } from "../results.js";
 
 /** Attention of a call that has a cache. */
@@ -27,6 +25,6 @@ export function registeredCache(where: string, options: unknown): CachedAttentio
     if (cache === undefined) return null;
     const found = isRecord(cache) ? caches.get(cache) : undefined;
     if (found !== undefined) return found;
-    throw new HeedError("option", `${where}: cache must be made by createCache, got ${showValue(cache)}`);
+    throw refusal(where, "cache", "made by createCache", cache);
   });
 }

@@ -1,8 +1,7 @@
 // The frequency of each pair in radians per position, in double precision, from a base and a scaling.
 
-import { showValue } from "../describe.js";
 import { HeedError } from "../errors.js";
-import { readBoolean, readChoice, readFinite, readPositive, readRecord } from "../read-values.js";
+import { readBoolean, readChoice, readFinite, readPositive, readRecord, refusal } from "../read-values.js";
 
 export interface Frequencies {
   readonly frequencies: Float64Array<ArrayBuffer>;
@@ -75,7 +74,7 @@ const SCALING_NAMES = [
 function readPart(where: string, name: string, value: unknown, absent: number | null): number {
   const read = readFinite(where, `scaling.${name}`, value, absent);
   if (read !== null && read > 0) return read;
-  throw new HeedError("option", `${where}: scaling.${name} must be greater than 0, got ${showValue(value)}`);
+  throw refusal(where, `scaling.${name}`, "greater than 0", value);
 }
 
 /** Llama 3.1: slow pairs are divided by the factor, fast ones are not, and those between are interpolated by their number of rotations. */
