@@ -97,7 +97,7 @@ interface Parts {
 
 /** From then on a GPU computes what it is faster at; tensors stay where they are. Rejects with HeedError `unsupported` where there is none. */
 async function addGpu(parts: Parts, mode: "auto" | "webgpu", device: object | null): Promise<void> {
-  const [{ openGpu }] = await Promise.all([import("./webgpu.js"), parts.operations.load("createHeed")]);
+  const [{ openGpu }] = await Promise.all([import("./gpu.js"), parts.operations.load("createHeed")]);
   const gpu = await openGpu(parts.backend, mode, device);
   if (parts.operations.disposed) gpu.dispose();
   parts.backend = gpu;

@@ -8,7 +8,7 @@ import { classOf } from "./dispatch.js";
 import { runOnGpu } from "./gpu-call.js";
 import { kernelKey } from "./kernel.js";
 import { planAttention } from "./plan-attention.js";
-import { type Tuning, tuningsOf, untuned } from "./tuning.js";
+import { rememberTuned, type Tuned, type Tuning, untuned } from "./tuning.js";
 
 /** The shape of the calls to tune for. Heads and lengths only need to keep the GPU busy. */
 export interface AutotuneOptions {
@@ -25,17 +25,6 @@ export interface AutotuneOptions {
   /** The default is `headDim`. */
   readonly valueDim?: number;
   readonly causal?: boolean;
-}
-
-/** Plain data, which an application can store for later visits. */
-export interface Tuned {
-  readonly adapter: string;
-  /** The class of kernels that the tuning is for. */
-  readonly kernel: string;
-  readonly tuning: Tuning;
-  /** Milliseconds of a call with the tuning, and with the defaults. */
-  readonly ms: number;
-  readonly untunedMs: number;
 }
 
 /** The values that are tried for each field of a tuning. */
@@ -79,16 +68,6 @@ export async function tune(open: OpenDevice, options: AutotuneOptions, zeros: Ma
   const tuned = { adapter, kernel, tuning: best, ms, untunedMs };
   rememberTuned(tuned);
   return tuned;
-}
-
-export function rememberTuned({ adapter, kernel, tuning }: Tuned): void {
-  const { shared, subgroups, memory, rows, step, groups } = tuning;
-  const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
-  const areFlags = [shared, subgroups].every((flag) => typeof flag === "boolean");
-  if (!areFlags || !isPower(rows) || rows > 128 || !isPower(step) || step > 32 || !(memory > 0) || !(groups > 0)) {
-    throw new HeedError("option", `remember: this is no tuning: ${JSON.stringify(tuning)}`);
-  }
-  tuningsOf(adapter).set(kernel, { shared, subgroups, memory, rows, step, groups });
 }
 
 function sizesOf(options: AutotuneOptions): ZeroSizes {

@@ -1,5 +1,6 @@
 // The tunings of plans, by adapter and by class of kernels, shared by every engine of the page.
 
+import { HeedError } from "../../api/errors.js";
 import type { GpuAdapterInfo } from "./gpu.js";
 
 export interface Tuning {
@@ -15,6 +16,17 @@ export interface Tuning {
   readonly step: number;
   /** A call of fewer workgroups than these splits its keys. */
   readonly groups: number;
+}
+
+/** Plain data, which an application can store for later visits. */
+export interface Tuned {
+  readonly adapter: string;
+  /** The class of kernels that the tuning is for. */
+  readonly kernel: string;
+  readonly tuning: Tuning;
+  /** Milliseconds of a call with the tuning, and with the defaults. */
+  readonly ms: number;
+  readonly untunedMs: number;
 }
 
 /** Keyed by kernelClass. */
@@ -47,4 +59,14 @@ export function tuningsOf(adapter: string): Tunings {
   const tunings = all.get(adapter) ?? new Map<string, Tuning>();
   all.set(adapter, tunings);
   return tunings;
+}
+
+export function rememberTuned({ adapter, kernel, tuning }: Tuned): void {
+  const { shared, subgroups, memory, rows, step, groups } = tuning;
+  const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
+  const areFlags = [shared, subgroups].every((flag) => typeof flag === "boolean");
+  if (!areFlags || !isPower(rows) || rows > 128 || !isPower(step) || step > 32 || !(memory > 0) || !(groups > 0)) {
+    throw new HeedError("option", `remember: this is no tuning: ${JSON.stringify(tuning)}`);
+  }
+  tuningsOf(adapter).set(kernel, { shared, subgroups, memory, rows, step, groups });
 }
