@@ -4,21 +4,18 @@ import { showShape } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { distanceRow, floatsOf, readDistances, sumsByDistance } from "../api/extra/distances.js";
 import { guard, guardAsync } from "../api/guard.js";
-import type { Heed } from "../api/heed.js";
 import { perHeadShape, readLayout, viewOf } from "../api/layout.js";
 import { product, type ReadTensor, readF32 } from "../api/operands.js";
 import type { TensorLike } from "../api/options.js";
 import { relativeBias } from "../api/positions/relative-bias.js";
 import { readCount, readFinite, readSignal } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
-import { LayerEngine } from "../layers/engine-of.js";
+import type { LayerEngine } from "../layers/engine-of.js";
 import { readOnce } from "../layers/read.js";
-import type {
-  OnEngine,
-  RelativeBiasVjpOptions,
-  RelativeKeysVjpOptions,
-  RelativeValuesVjpOptions,
-} from "./relative-options.js";
+import type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
+
+/** Options with the engine that the caller's was read to. */
+type On<O> = Omit<O, "engine"> & { readonly engine: LayerEngine };
 
 /** The gradient of a loss in the table of `relativeBias`. Throws a HeedError. */
 export function relativeBiasVjp(table: TensorLike, options: RelativeBiasVjpOptions): { readonly table: ArrayTensor } {
@@ -44,7 +41,7 @@ export function relativeBiasVjp(table: TensorLike, options: RelativeBiasVjpOptio
 export function relativeKeysVjp(
   q: TensorLike,
   table: TensorLike,
-  options: RelativeKeysVjpOptions,
+  options: On<RelativeKeysVjpOptions>,
 ): Promise<{ readonly q: ArrayTensor; readonly table: ArrayTensor }> {
   const where = "relativeKeysVjp";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
@@ -83,7 +80,7 @@ export function relativeKeysVjp(
 export function relativeValuesVjp(
   weights: TensorLike,
   table: TensorLike,
-  options: RelativeValuesVjpOptions,
+  options: On<RelativeValuesVjpOptions>,
 ): Promise<{ readonly weights: ArrayTensor; readonly table: ArrayTensor }> {
   const where = "relativeValuesVjp";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
@@ -172,14 +169,9 @@ interface Given {
   readonly signal: AbortSignal | undefined;
 }
 
-function read(
-  where: string,
-  given: OnEngine & { readonly signal?: AbortSignal | undefined },
-  names: readonly string[],
-): Given {
+function read(where: string, given: { readonly engine: LayerEngine }, names: readonly string[]): Given {
   const options = readOnce(where, "options", given, ["outputGradient", "offset", "engine", "signal", ...names]);
-  const engine = new LayerEngine(where, options["engine"] as Heed | undefined);
-  return { options, engine, signal: readSignal(where, options["signal"]) ?? undefined };
+  return { options, engine: given.engine, signal: readSignal(where, options["signal"]) ?? undefined };
 }
 
 function readOffset(where: string, value: unknown, absent: number): number {

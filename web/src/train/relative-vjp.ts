@@ -1,10 +1,12 @@
 // Gradients of relative positions, by code that is loaded at the first call.
 
 import { guardAsync } from "../api/guard.js";
+import type { Heed } from "../api/heed.js";
 import { hold } from "../api/hold.js";
 import type { TensorLike } from "../api/options.js";
 import { isRecord } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
+import { LayerEngine } from "../layers/engine-of.js";
 import type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
 
 type Relative = typeof import("./relative-positions.js");
@@ -44,11 +46,12 @@ function run<N extends keyof Relative>(
   return guardAsync("option", `${name}: reading its arguments`, async () => {
     const { engine, ...rest } = isRecord(all) ? all : {};
     const { tensors, options } = hold({ tensors: given, options: rest });
+    const of = name === "relativeBiasVjp" ? engine : new LayerEngine(name, engine as Heed | undefined);
     const module = await import("./relative-positions.js");
     // TypeScript does not see that these are the arguments of the function of that name.
     return Reflect.apply(module[name], null, [
       ...tensors,
-      { ...(options as object), ...(engine !== undefined && { engine }) },
+      { ...(options as object), ...(of !== undefined && { engine: of }) },
     ]);
   });
 }

@@ -1,7 +1,11 @@
 // Learning rates by step. Steps count from 0.
 
-import { readCount, readFinite } from "../api/read-values.js";
-import { readOnce, required } from "../layers/read.js";
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
+import { isRecord, readCount, readFinite, refusal } from "../api/read-values.js";
+import { required } from "../layers/read.js";
+
+const NAMES = ["peak", "warmup", "total", "floor"];
 
 /** The same rate at every step. */
 export function constant(step: number, schedule: { readonly peak: number }): number {
@@ -39,6 +43,20 @@ function between(where: string, step: number, schedule: Schedule, fall: (share: 
 /** Checks a step, and gives a reader of the schedule's numbers. Without a default a number must be given. */
 function read(where: string, step: unknown, schedule: unknown): (name: string, absent?: number) => number {
   required(where, "step", readCount(where, "step", step, null, Number.MAX_SAFE_INTEGER, 0));
-  const given = readOnce(where, "schedule", schedule, ["peak", "warmup", "total", "floor"]);
+  const given = copyOf(where, schedule);
   return (name, absent) => required(where, name, readFinite(where, name, given[name], absent ?? null));
+}
+
+/** A copy whose values were read once. A wrong name gets no suggestion: that would take more code than the schedules. */
+function copyOf(where: string, schedule: unknown = {}): Readonly<Record<string, unknown>> {
+  if (!isRecord(schedule)) throw refusal(where, "schedule", "an object", schedule);
+  let given: Readonly<Record<string, unknown>>;
+  try {
+    given = { ...schedule };
+  } catch {
+    throw refusal(where, "schedule", "readable", schedule);
+  }
+  const odd = Object.keys(given).find((name) => !NAMES.includes(name));
+  if (odd === undefined) return given;
+  throw new HeedError("option", `${where}: schedule has no option ${showValue(odd)}, but ${NAMES.join(", ")}`);
 }
