@@ -69,16 +69,14 @@ export class Embedding extends Layer {
   }
 }
 
-export function readIndices(where: string, name: string, value: unknown): Indices {
+/** `forms`: what else may be given, in messages. */
+export function readIndices(where: string, name: string, value: unknown, forms = "or { data, shape }"): Indices {
   const hasShape = isRecord(value) && "data" in value && "shape" in value;
   const numbers = numbersOf(hasShape ? value["data"] : value);
   const at = numbers?.findIndex((index) => !Number.isInteger(index) || index < 0 || index >= 2 ** 31) ?? 0;
   if (numbers === null || at !== -1) {
     const got = numbers === null ? showValue(value) : `${showValue(numbers[at])} at ${at}`;
-    throw new HeedError(
-      "option",
-      `${where}: ${name} must be whole numbers of at least 0, or { data, shape }, got ${got}`,
-    );
+    throw new HeedError("option", `${where}: ${name} must be whole numbers of at least 0, ${forms}, got ${got}`);
   }
   const shape = hasShape ? readShape(where, name, value["shape"]) : [numbers.length];
   if (product(shape) === numbers.length) return { data: Int32Array.from(numbers), shape };

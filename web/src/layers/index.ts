@@ -42,6 +42,7 @@ export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
 export type { ModelConfig, ModelOptions } from "./models/config.js";
 export { GPT2Model } from "./models/gpt2.js";
 export { LlamaModel } from "./models/llama.js";
+export type { TokenInput } from "./models/tokens.js";
 export {
   MultiHeadAttention,
   type MultiHeadAttentionOptions,

@@ -10,7 +10,7 @@ import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoO
 import { readSizes } from "./read.js";
 import { readOptions, ruleOf } from "./read-rule.js";
 import { handOut, type Scope } from "./scope.js";
-import { entriesOf, readTokenMask, type TokenMask } from "./token-mask.js";
+import { entriesOf, notedMask, readTokenMask, type TokenMask } from "./token-mask.js";
 
 export interface PoolingOptions extends LayerOptions {
   /** "mean": the mean of all tokens, or of those in the mask; "last": the last of these; "cls": the first token. */
@@ -18,7 +18,7 @@ export interface PoolingOptions extends LayerOptions {
 }
 
 export interface PoolingForwardOptions extends ForwardOptions {
-  /** [B, L], 1 where a token counts: not for "cls". */
+  /** [B, L], 1 where a token counts: not for "cls". Default that of the call of BertModel that gave x, or all 1. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
 }
 
@@ -37,7 +37,10 @@ export class Pooling extends Layer {
   forward<const O extends PoolingForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["mask"], async (scope, given, keep) => {
-      return handOut(scope, await this.compute(scope, await scope.take(this.where, "x", x), given["mask"]), keep);
+      const taken = await scope.take(this.where, "x", x);
+      const noted = this.kind === "cls" ? undefined : notedMask(x, taken.shape)?.data;
+      const mask = given["mask"] === undefined ? noted : given["mask"];
+      return handOut(scope, await this.compute(scope, taken, mask), keep);
     });
   }
 

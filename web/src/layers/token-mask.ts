@@ -3,6 +3,8 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { readMask } from "../api/operands.js";
+import { isRecord } from "../api/read-values.js";
+import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import { isUint8Array } from "../api/typed-array.js";
 
 /** The mask as attention takes it. */
@@ -18,6 +20,40 @@ export function readTokenMask(where: string, mask: unknown, batch: number, lengt
   }
   readMask(where, "mask", { data: mask, shape: [batch, length] });
   return { data: Uint8Array.from<number | boolean>(mask, Number), shape: [batch, 1, 1, length] };
+}
+
+/** The mask of a call that was given one, or has padding after some texts, or both. It begins with `past` tokens that came before. Null: no mask. */
+export function maskOf(where: string, { mask, padding, batch, length, past = 0 }: MaskedCall): TokenMask | null {
+  if (mask === undefined) return padding;
+  const given = readTokenMask(where, mask, batch, past + length);
+  const entries = padding === null ? [] : entriesOf(padding);
+  for (const [at, entry] of entriesOf(given).entries()) {
+    for (const [token, counts] of entries[at]?.entries() ?? []) if (counts === 0) entry[past + token] = 0;
+  }
+  return given;
+}
+
+export interface MaskedCall {
+  readonly mask: unknown;
+  readonly padding: TokenMask | null;
+  readonly batch: number;
+  readonly length: number;
+  readonly past?: number;
+}
+
+/** By the results of models, or by the arrays of these: which of their places are tokens. */
+const MASKS = new WeakMap<object, TokenMask>();
+
+/** Notes which places of a result [B, L, ...] are tokens, so that pooling leaves out the others. */
+export function noteMask(result: Tensor | ArrayTensor, mask: TokenMask | null): void {
+  if (mask !== null) MASKS.set(result instanceof Tensor ? result : result.data, mask);
+}
+
+/** What was noted of a tensor of this shape, or of its array. */
+export function notedMask(x: unknown, [batch = 0, length = 0]: readonly number[]): TokenMask | null {
+  const key = x instanceof Tensor || !isRecord(x) ? x : x["data"];
+  const mask = isRecord(key) ? MASKS.get(key) : undefined;
+  return mask?.shape[0] === batch && mask.shape[3] === length ? mask : null;
 }
 
 /** The mask of each batch entry. */

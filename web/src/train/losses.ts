@@ -6,12 +6,13 @@ import { guardAsync } from "../api/guard.js";
 import type { TensorInput } from "../api/options.js";
 import { readCount, readFinite } from "../api/read-values.js";
 import { Tensor } from "../api/tensor.js";
+import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
 import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import { classesOf, type IndexInput, readTargets } from "./targets.js";
+import { classesOf, readTargets } from "./targets.js";
 
 export interface LossOptions {
   readonly pass: Pass;
@@ -24,8 +25,11 @@ export interface CrossEntropyOptions extends LossOptions {
   readonly labelSmoothing?: number | undefined;
 }
 
-/** The mean of -log softmax(logits)[target] over all targets that count, as PyTorch has it. Logits [..., classes]. */
-export function crossEntropy(logits: Tensor, targets: IndexInput, options: CrossEntropyOptions): Promise<Tensor> {
+/**
+ * The mean of -log softmax(logits)[target] over all targets that count, as PyTorch has it. Logits [..., classes]. Targets may be lists as tokens
+ * are: what pads the shorter ones is ignored.
+ */
+export function crossEntropy(logits: Tensor, targets: TokenInput, options: CrossEntropyOptions): Promise<Tensor> {
   const where = "crossEntropy";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
     const given = readOnce(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
@@ -35,7 +39,7 @@ export function crossEntropy(logits: Tensor, targets: IndexInput, options: Cross
     if (!(smoothing >= 0 && smoothing < 1)) {
       throw new HeedError("option", `${where}: labelSmoothing must be at least 0 and below 1, got ${smoothing}`);
     }
-    const numbers = readTargets(where, targets);
+    const numbers = readTargets(where, targets, ignored);
     const rows = scope.rows(await taken(scope, where, "logits", logits));
     const read = classesOf(where, numbers, { count: rows.count, classes: rows.length, ignored });
     return scope.loss(logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });

@@ -2,20 +2,27 @@
 
 import { showShape, showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { product, readShape } from "../api/operands.js";
+import { checkRoom, product, readShape } from "../api/operands.js";
 import { isRecord } from "../api/read-values.js";
 import { numbersOf } from "../api/typed-array.js";
 
-/** Class numbers, bare or with a shape. */
-export type { IndexInput } from "../layers/embedding.js";
+/** A copy of the targets, which the caller may change as soon as the call has returned. Lists that are shorter than the longest end with `ignored`. */
+export function readTargets(where: string, value: unknown, ignored: number): readonly number[] {
+  if (!Array.isArray(value) || !isRecord(value[0])) return readList(where, value);
+  const lists: (readonly number[])[] = [];
+  const { length: count } = value;
+  for (let at = 0; at < count; at++) lists.push(readList(where, value[at]));
+  const length = lists.reduce((most, list) => Math.max(most, list.length), 0);
+  checkRoom(where, "targets", [count, length]);
+  return lists.flatMap((list) => [...list, ...Array<number>(length - list.length).fill(ignored)]);
+}
 
-/** A copy of the targets, which the caller may change as soon as the call has returned. */
-export function readTargets(where: string, value: unknown): readonly number[] {
+function readList(where: string, value: unknown): readonly number[] {
   const numbers = numbersOf(isRecord(value) && "data" in value ? value["data"] : value);
   if (numbers === null) {
     throw new HeedError(
       "option",
-      `${where}: targets must be class numbers, or { data, shape }, got ${showValue(value)}`,
+      `${where}: targets must be class numbers, lists of them, or { data, shape }, got ${showValue(value)}`,
     );
   }
   const shape = isRecord(value) && value["shape"] !== undefined ? readShape(where, "targets", value["shape"]) : null;

@@ -5,7 +5,7 @@ import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { type Draw, transformerRule } from "../draw.js";
-import { Embedding, type IndexInput, type Indices, readIndices } from "../embedding.js";
+import { Embedding, type Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
@@ -13,15 +13,15 @@ import type { Filling, GivenParameters } from "../parameters.js";
 import { Pooling } from "../pooling.js";
 import { handOut, type Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
-import { readTokenMask } from "../token-mask.js";
+import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { MaskedWordHead, takeHead } from "./masked-word-head.js";
 import { prefixOf, Renamed } from "./published.js";
-import { asBatch } from "./tokens.js";
+import { readTokens, type TokenInput } from "./tokens.js";
 
 export interface BertForwardOptions extends ForwardOptions {
-  /** [B, L], the segment of each token. Default 0. */
-  readonly tokenTypes?: IndexInput | undefined;
+  /** The segment of each token, in the form of the tokens. Default 0. */
+  readonly tokenTypes?: TokenInput | undefined;
   /** [B, L], 1 for tokens, 0 for padding. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Returns the attention weights of every layer. Default false. */
@@ -31,8 +31,10 @@ export interface BertForwardOptions extends ForwardOptions {
 }
 
 export interface BertResult<O> {
-  /** [B, L, hidden_size] */
+  /** [B, L, hidden_size]. What is there for padding means nothing; Pooling leaves it out. */
   readonly hidden: Returned<O>;
+  /** [B, L], 1 for tokens, 0 for padding. Undefined where there was no mask, and no padding. */
+  readonly mask: Uint8Array | undefined;
   /** tanh of a projection of the first token, [B, hidden_size], where the parameters have a pooler. */
   readonly pooled: Returned<O> | undefined;
   /** [B, L, vocab_size], where they were asked for. */
@@ -138,22 +140,32 @@ export class BertModel extends Layer {
     return super.fill(made.all(), "", missing);
   }
 
-  /** Token ids [B, L], or [L] for a batch of one. */
-  forward<const O extends BertForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<BertResult<O>>;
+  /** Token ids of one text, or a list of those of several, which are padded where they end. */
+  forward<const O extends BertForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<BertResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
     return this.pass(options, ["tokenTypes", "mask", "attentions", "logits"], async (scope, given, keep) => {
       const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
       const wantsLogits = readBoolean(this.where, "logits", given["logits"], false);
-      const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
-      const types = given["tokenTypes"];
-      const segments = types === undefined ? null : asBatch(this.where, readIndices(this.where, "tokenTypes", types));
-      const { output, attentions } = await this.#encode(scope, indices, segments, given["mask"], wanted);
+      const { indices, padding } = readTokens(this.where, "tokens", tokens);
+      const [batch = 0, length = 0] = indices.shape;
+      const mask = maskOf(this.where, { mask: given["mask"], padding, batch, length });
+      const types =
+        given["tokenTypes"] === undefined ? null : readTokens(this.where, "tokenTypes", given["tokenTypes"]);
+      if (types?.padding?.data.some((counts, at) => counts !== (padding?.data[at] ?? 1))) {
+        throw new HeedError(
+          "shape",
+          `${this.where}: tokenTypes must be as many as tokens in each text, got other lengths`,
+        );
+      }
+      const { output, attentions } = await this.#encode(scope, indices, types?.indices ?? null, mask, wanted);
       const hasPooler = this.#pooler.parameters().size > 0;
       const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
       const logits = wantsLogits ? await this.#logitsOf(scope, output) : undefined;
       const handed = await handOutStack(scope, { output, attentions }, keep);
+      noteMask(handed.output, mask);
       return {
         hidden: handed.output,
+        mask: mask?.data.slice(),
         pooled: pooled && (await handOut(scope, pooled, keep)),
         logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
@@ -165,7 +177,7 @@ export class BertModel extends Layer {
     scope: Scope,
     tokens: Indices,
     types: Indices | null,
-    mask: unknown,
+    mask: TokenMask | null,
     attentions: boolean,
   ): Promise<StackMade> {
     const { where } = this;
@@ -183,7 +195,7 @@ export class BertModel extends Layer {
       });
       return this.#norm.compute(inner, await inner.pointwise(both, { addend: positions }));
     });
-    const self = mask === undefined ? {} : { mask: readTokenMask(where, mask, batch, length) };
+    const self = mask === null ? {} : { mask };
     return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });
   }
 

@@ -4,13 +4,13 @@ import type { HeldCache, KVCache } from "../../api/cache/types.js";
 import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
-import { type IndexInput, type Indices, readIndices } from "../embedding.js";
+import type { Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
 import { handOutStack, type StackMade } from "../stacks.js";
 import { positionsOf, type TokenPositions } from "./positions.js";
-import { asBatch } from "./tokens.js";
+import { readTokens, type TokenInput } from "./tokens.js";
 
 export interface CausalForwardOptions extends ForwardOptions {
   /** Returns the attention weights of every layer. Default false. */
@@ -24,14 +24,16 @@ export interface CausalForwardOptions extends ForwardOptions {
 }
 
 export interface CausalResult<O> {
-  /** [B, L, vocab_size] */
+  /** [B, L, vocab_size]. Those of padding mean nothing. */
   readonly logits: Returned<O>;
+  /** [B, L], 1 for tokens, 0 for padding. Undefined where there was no mask, and no padding. */
+  readonly mask: Uint8Array | undefined;
   /** [B, H, L, S] of every layer. */
   readonly attentions: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
-export interface CausalInputs extends Omit<TokenPositions, "last"> {
+export interface CausalInputs extends Omit<TokenPositions, "last" | "counts"> {
   readonly tokens: Indices;
   readonly caches: readonly HeldCache[] | null;
   readonly attentions: boolean;
@@ -40,25 +42,26 @@ export interface CausalInputs extends Omit<TokenPositions, "last"> {
 export abstract class CausalModel extends Layer {
   protected abstract readonly layers: number;
 
-  /** Token ids [B, L], or [L] for a batch of one. */
-  forward<const O extends CausalForwardOptions = NoOptions>(tokens: IndexInput, options?: O): Promise<CausalResult<O>>;
+  /** Token ids of one text, or a list of those of several, which are padded where they end. */
+  forward<const O extends CausalForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<CausalResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
     return this.pass(options, ["attentions", "last", "caches", "mask"], async (scope, given, keep) => {
       const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
       const isLast = readBoolean(this.where, "last", given["last"], false);
       const caches = readCaches(scope, this.where, given["caches"], this.layers);
-      const indices = asBatch(this.where, readIndices(this.where, "tokens", tokens));
-      const { last, ...positions } = positionsOf(this.where, indices, given["mask"], caches);
+      const read = readTokens(this.where, "tokens", tokens);
+      const { last, counts, ...positions } = positionsOf(this.where, read, given["mask"], caches);
       const { output, attentions } = await this.decode(scope, {
         ...positions,
-        tokens: indices,
+        tokens: read.indices,
         caches,
         attentions: wanted,
       });
       const hidden = isLast ? await tokensOf(scope, output, last) : output;
       const logits = await this.logitsOf(scope, hidden);
       const handed = await handOutStack(scope, { output: logits, attentions }, keep);
-      return { logits: handed.output, attentions: handed.attentions?.map(({ self }) => self) };
+      const weights = handed.attentions?.map(({ self }) => self);
+      return { logits: handed.output, mask: counts ?? undefined, attentions: weights };
     });
   }
 

@@ -5,7 +5,8 @@ import { showShape } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import type { Indices } from "../embedding.js";
 import type { GivenAttention } from "../multi-head-attention.js";
-import { entriesOf, readTokenMask } from "../token-mask.js";
+import { entriesOf, maskOf } from "../token-mask.js";
+import type { Tokens } from "./tokens.js";
 
 export interface TokenPositions {
   /** The position of each token, [L] or [B, L]. */
@@ -14,21 +15,29 @@ export interface TokenPositions {
   readonly self: GivenAttention;
   /** The last token of each batch entry that is not masked. */
   readonly last: readonly number[];
+  /** Which tokens of this call count; null: all. */
+  readonly counts: Uint8Array | null;
 }
 
 /** `mask` covers the tokens that the caches hold, then those of this call. */
 export function positionsOf(
   where: string,
-  { shape: [batch = 0, length = 0] }: Indices,
+  { indices, padding }: Tokens,
   mask: unknown,
   caches: readonly HeldCache[] | null,
 ): TokenPositions {
+  const [batch = 0, length = 0] = indices.shape;
   const past = caches?.[0]?.length ?? 0;
-  if (mask === undefined) {
-    const positions = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
-    return { positions, self: {}, last: Array.from({ length: batch }, () => length - 1) };
+  if (padding !== null && caches !== null && mask === undefined) {
+    const rule = "with caches, texts of unequal length must have a mask, as later calls must";
+    throw new HeedError("option", `${where}: ${rule}, got none`);
   }
-  const entries = entriesOf(readTokenMask(where, mask, batch, past + length));
+  const whole = maskOf(where, { mask, padding, batch, length, past });
+  if (whole === null) {
+    const positions = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
+    return { positions, self: {}, last: Array.from({ length: batch }, () => length - 1), counts: null };
+  }
+  const entries = entriesOf(whole);
   const data = Int32Array.from(entries.flatMap((entry) => counted(entry).slice(past)));
   const start = sharedStart(where, caches);
   const kept = entries.flatMap((entry) => [...entry.subarray(start)]);
@@ -42,6 +51,7 @@ export function positionsOf(
       const at = entry.subarray(past).lastIndexOf(1);
       return at === -1 ? length - 1 : at;
     }),
+    counts: Uint8Array.from(entries.flatMap((entry) => [...entry.subarray(past)])),
   };
 }
 
