@@ -7,9 +7,11 @@ import { Failure, run } from "../lib/steps.js";
 import { MODULES, moduleFile } from "./artefacts.js";
 import { bareShaders } from "./bare-shaders.js";
 import { generated } from "./generate.js";
+import { LazyChunks, OPENER } from "./lazy-chunks.js";
 import { noticesFile } from "./notices.js";
+import { publicNames } from "./public-names.js";
+import { pureStatements } from "./pure-statements.js";
 import { root } from "./root.js";
-import { sharedNames } from "./shared-names.js";
 import { shortLines } from "./short-lines.js";
 
 export const dist = join(root, "dist");
@@ -23,22 +25,19 @@ const ENTRIES = {
   webgpu: "web/src/webgpu.ts",
 };
 
-/** Modules shared by chunks that are loaded later. The first entry holds them: in a file of their own they would be fetched after the chunk. */
-const SHARED_LATER = ["web/src/platform/next-task.ts"];
+/** Chunks that are loaded at the first use of something. All entries have them in common. */
+const LAZY = {
+  extra: "web/src/extra.ts",
+  gpu: "web/src/gpu.ts",
+  program: "web/src/backends/wasm/program.ts",
+  "shared-runner": "web/src/backends/wasm/shared-runner.ts",
+  "unshared-runners": "web/src/backends/wasm/unshared-runners.ts",
+  "compile-vjp": "web/src/expr/compile-vjp.ts",
+  "relative-positions": "web/src/train/relative-positions.ts",
+};
 
-/** Modules shared by chunks that are loaded later still; one chunk holds them. */
-const SHARED_LAST = [
-  "operations/rope.ts",
-  "operations/rows.ts",
-  "operations/attention-vjp.ts",
-  "backends/wasm/generated/operation-calls.ts",
-  "api/unless-aborted.ts",
-  "api/extra/distances.ts",
-  "api/extra/rotation.ts",
-  "api/extra/rope-frequencies.ts",
-  "api/extra/remembering.ts",
-  "api/cache/types.ts",
-].map((file) => join(root, "web/src", file));
+/** A module that these chunks share. The index holds it: in a file of its own it would be fetched after the chunk. */
+const SHARED_LATER = "web/src/platform/next-task.ts";
 
 /** These are bundled alone: a page that only draws loads nothing of the engine. */
 const VIEW_ENTRIES = { viz: "web/src/viz/index.ts" };
@@ -97,56 +96,65 @@ const errorsOfIndex = {
 
 export async function bundle() {
   rmSync(dist, { recursive: true, force: true });
-  await bundleEntries(ENTRIES, { plugins: [plainStrings], chunks: "[name].js" });
-  await bundleEntries(VIEW_ENTRIES, { plugins: [], chunks: "viz-[name].js" });
-  await bundleEntries(EXPR_ENTRIES, { plugins: [plainStrings, errorsOfIndex], chunks: "[name].js" });
-  await bundleEntries(HOSTED_ENTRIES, { plugins: [plainStrings, hosted], chunks: "glue-[name].js" });
+  const index = loadedWith(ENTRIES.index, SHARED_LATER);
+  const lazy = new LazyChunks(absolute(LAZY), index);
+  await bundleEntries(LAZY, [plainStrings, lazy.own, lazy.users], [{ name: "shared", minShareCount: 2 }]);
+
+  const isOfIndex = (/** @type {string} */ id) => index.has(id) || id === OPENER;
+  // heed/train comes beside heed/layers, which holds what both have in common with other operations.
+  const layers = loadedWith(ENTRIES.layers, LAZY.extra);
+  await bundleEntries(
+    ENTRIES,
+    [plainStrings, lazy.users, publicNames, pureStatements],
+    [
+      { name: "index", test: isOfIndex },
+      { name: "layers", test: (id) => layers.has(id) },
+    ],
+  );
+  await bundleEntries(VIEW_ENTRIES, [pureStatements], []);
+  await bundleEntries(EXPR_ENTRIES, [plainStrings, errorsOfIndex, pureStatements], []);
+  const ofAssets = [plainStrings, hosted, lazy.users, publicNames, pureStatements];
+  await bundleEntries(HOSTED_ENTRIES, ofAssets, [{ name: "assets", test: isOfIndex }], "glue-[name].js");
 }
 
-/** @param {Record<string, string>} entries @param {{ plugins: import("vite").Plugin[], chunks: string }} options */
-async function bundleEntries(entries, { plugins, chunks }) {
-  const [first = "", source = ""] = Object.entries(entries)[0] ?? [];
-  const core = loadedWith(join(root, source));
-  for (const file of SHARED_LATER) core.add(join(root, file));
-  const layers = entries.layers === undefined ? new Set() : loadedWith(join(root, entries.layers));
+/**
+ * @param {Record<string, string>} entries
+ * @param {import("vite").Plugin[]} plugins
+ * @param {import("vite").Rolldown.CodeSplittingGroup[]} groups
+ */
+async function bundleEntries(entries, plugins, groups, chunkFileNames = "[name].js") {
   await build({
     configFile: false,
     logLevel: "warn",
     root,
-    plugins: [...plugins, bareShaders, sharedNames, shortLines],
+    plugins: [bareShaders, shortLines, ...plugins],
     build: {
       outDir: dist,
       emptyOutDir: false,
       target: "es2022",
       // Every consumer has a bundler or HTTP compression of its own; source maps would double the download.
       sourcemap: false,
-      lib: { entry: mapValues(entries, (path) => join(root, path)), formats: ["es"] },
+      lib: { entry: absolute(entries), formats: ["es"] },
       rolldownOptions: {
         // The first entry holds what entries share: a file of its own would be fetched after it.
         preserveEntrySignatures: "allow-extension",
         output: {
           entryFileNames: "[name].js",
-          chunkFileNames: chunks,
+          chunkFileNames,
           // Consumers recognize an error by the name of its class.
+          // pureStatements marks what can be dropped.
+          comments: { annotation: false },
           minify: { compress: true, mangle: { reserved: ["HeedError"] }, codegen: true },
-          codeSplitting: {
-            includeDependenciesRecursively: false,
-            groups: [
-              { name: first, test: (id) => core.has(id) },
-              { name: "shared", test: (id) => SHARED_LAST.includes(id) },
-              // heed/train comes beside heed/layers.
-              { name: "layers", test: (id) => layers.has(id) },
-            ],
-          },
+          codeSplitting: groups.length === 0 || { includeDependenciesRecursively: false, groups },
         },
       },
     },
   });
 }
 
-/** Modules that are loaded with an entry: its imports and theirs, without types. @param {string} entry */
-function loadedWith(entry) {
-  const found = new Set([entry]);
+/** Modules that are loaded with others: their imports and theirs, without types. @param {readonly string[]} paths */
+function loadedWith(...paths) {
+  const found = new Set(paths.map((path) => join(root, path)));
   for (const file of found) {
     for (const [, specifier = ""] of readFileSync(file.replace(/\?raw$/, ""), "utf8").matchAll(
       /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.(?:js|css\?raw))";/gm,
@@ -202,10 +210,5 @@ function reachable(entries) {
 /** @param {string} path */
 const declarationOf = (path) => path.replace(/\.(?:js|ts)$/, ".d.ts");
 
-/**
- * @template T, U
- * @param {Record<string, T>} object @param {(value: T) => U} change
- * @returns {Record<string, U>}
- */
-const mapValues = (object, change) =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
+/** @param {Record<string, string>} paths */
+const absolute = (paths) => Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, join(root, path)]));

@@ -59,7 +59,7 @@ export function measureSizes() {
     expr: later("expr.js"),
     layers: later("layers.js"),
     train: later("layers.js", "train.js") - later("layers.js"),
-    webgpu: later("webgpu.js"),
+    webgpu: later("gpu.js"),
     reference: loadedBytes("reference.js"),
     viz: loadedBytes("viz.js"),
     variants: sizesOf(VARIANTS),
@@ -81,7 +81,7 @@ export function printSizes() {
   note(`  ${kb(sizes.train)} brotli  train.js: heed/train, beside layers.js`);
   note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
-  note(`  ${kb(sizes.webgpu)} brotli  webgpu.js: the GPU backend, for large calls or on demand`);
+  note(`  ${kb(sizes.webgpu)} brotli  gpu.js: the GPU backend, for large calls or on demand`);
   const modules = { ...sizes.variants, ...sizes.full, ...sizes.training };
   for (const [name, { chunk, hosted }] of Object.entries(modules)) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);

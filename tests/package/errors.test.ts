@@ -28,6 +28,7 @@ describe.each([
   ["attention", 'import { attention } from "heed";\nawait attention(1, 2, 3);'],
   ["sinusoidal", 'import { sinusoidal } from "heed";\nsinusoidal(-1, 4);'],
   ["Linear", 'import { Linear } from "heed/layers";\nnew Linear({ inFeatures: 0, outFeatures: 4 });'],
+  ["createCache", 'import { createHeed } from "heed";\nawait (await createHeed()).createCache({});'],
   ["loadSafetensors", 'import { loadSafetensors } from "heed/layers";\nawait loadSafetensors(1);'],
 ])("an error of %s that nobody catches", (name, code) => {
   let printed: readonly string[];

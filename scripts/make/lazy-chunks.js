@@ -1,0 +1,118 @@
+// Chunks that are loaded at the first use of something. Each is a function of the values that it shares with the entry: would it import
+// them, a bundler that writes several files had to keep these values, beside everything that is, for pages that never load the chunk.
+
+import { dirname, join } from "node:path";
+import { pairs } from "./name-lists.js";
+
+/** The module that gives an imported chunk its shared values. It belongs to the entry. */
+export const OPENER = "heed:open";
+
+export class LazyChunks {
+  /** The file of each chunk's module, by the chunk's name. @type {ReadonlyMap<string, string>} */
+  #names;
+  /** The entry's modules. @type {ReadonlySet<string>} */
+  #beside;
+  /** The shared values: each the file of a module, and a name that it exports. @type {(readonly [file: string, name: string])[]} */
+  #shared = [];
+
+  /** @param {Record<string, string>} files @param {ReadonlySet<string>} beside */
+  constructor(files, beside) {
+    this.#names = new Map(Object.entries(files).map(([chunk, file]) => [file, chunk]));
+    this.#beside = beside;
+  }
+
+  /**
+   * For the bundle of the chunks, which comes first.
+   * @returns {import("vite").Plugin}
+   */
+  get own() {
+    return {
+      name: "heed-lazy-chunks",
+      enforce: "pre",
+      resolveId: (source, importer) => {
+        if (source === OPENER) return { id: source, external: true };
+        const file = fileOf(source, importer);
+        return this.#beside.has(file) ? { id: `${OPENER}:${file}`, external: true } : undefined;
+      },
+      generateBundle: {
+        order: "post",
+        handler: (_options, output) => {
+          for (const file of Object.values(output)) {
+            if (file.type === "chunk") file.code = this.#asFunction(file.code);
+          }
+        },
+      },
+    };
+  }
+
+  /**
+   * For every bundle that imports one of them.
+   * @returns {import("vite").Plugin}
+   */
+  get users() {
+    return {
+      name: "heed-uses-lazy-chunks",
+      enforce: "pre",
+      resolveId: (source) => {
+        if (source === OPENER) return source;
+        return source.startsWith(`${OPENER}:`) ? { id: source.replace(/.*:/, "./"), external: true } : undefined;
+      },
+      load: (id) => (id === OPENER ? this.#openerCode() : undefined),
+      transform: (code, id) => {
+        const changed = code.replaceAll(/(?<!typeof )\bimport\("(\.[^"]+)"\)/g, (whole, source) => {
+          const chunk = this.#names.get(fileOf(source, id));
+          return chunk === undefined ? whole : `import("${OPENER}:${chunk}.js").then(openLazy)`;
+        });
+        return changed === code ? undefined : `import { open as openLazy } from "${OPENER}";\n${changed}`;
+      },
+    };
+  }
+
+  /** A chunk has its values once, whoever imports it. */
+  #openerCode() {
+    const imports = this.#shared.map(([file, name], index) => `import { ${name} as v${index} } from "${file}";`);
+    return `${imports.join("\n")}
+      const opened = new WeakMap();
+      export function open({ default: make }) {
+        return opened.get(make) ?? opened.set(make, make([${this.#shared.map((_, index) => `v${index}`)}], open)).get(make);
+      }`;
+  }
+
+  /** @param {string} code */
+  #asFunction(code) {
+    /** @type {string[]} */
+    const imports = [];
+    /** @type {string[]} */
+    const values = [];
+    /** @type {string[]} */
+    const shared = [];
+    const body = code
+      .replaceAll(/import\{([^}]*)\}from"([^"]+)";\n?/g, (_, list, from) => {
+        const names = pairs(list);
+        if (from === OPENER) values.push(...names.map(([, local]) => `${local}=open`));
+        else if (from.startsWith(OPENER)) {
+          const file = from.slice(OPENER.length + 1);
+          shared.push(...names.map(([name, local]) => `${this.#indexOf(file, name)}:${local}`));
+        } else {
+          const chunk = `chunk${imports.length}`;
+          imports.push(`import ${chunk} from"${from}";`);
+          values.push(`{${names.map(([name, local]) => `${name}:${local}`)}}=open({default:${chunk}})`);
+        }
+        return "";
+      })
+      .replace(
+        /export\{([^}]*)\};\s*$/,
+        (_, list) => `return{${pairs(list).map(([local, name]) => `${name}:${local}`)}}`,
+      );
+    return `${imports.join("")}export default(shared,open)=>{var ${[`{${shared}}=shared`, ...values]};\n${body}};\n`;
+  }
+
+  /** @param {string} file @param {string} name */
+  #indexOf(file, name) {
+    const index = this.#shared.findIndex((one) => one[0] === file && one[1] === name);
+    return index === -1 ? this.#shared.push([file, name]) - 1 : index;
+  }
+}
+
+/** @param {string} source @param {string | undefined} importer */
+const fileOf = (source, importer = "") => join(dirname(importer), source.replace(/\.js$/, ".ts"));
