@@ -44,6 +44,31 @@ describe("with an import map, the guide's", () => {
     expect(new Set(found.requests.filter((url) => url.includes("/heed/wasm-"))).size).toBe(1);
   });
 
+  test("README's page draws the shares of its weights", async () => {
+    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+    const page = /^```html\n(.*?)^```$/ms.exec(readme)?.[1];
+    const [map] = /<script type="importmap">.*?<\/script>/s.exec(code) ?? [];
+    // The words, and the widths of the arcs of the last, which is asked: 0.8 + 15 x share, to which they grow.
+    const script = `
+      import { leave } from "./compute.js";
+      const all = (selector) => [...document.querySelectorAll("heed-flow " + selector)];
+      const widths = () => all(".flow-bold path").map((path) => Number(path.getAttribute("stroke-width")));
+      const sum = () => widths().reduce((total, width) => total + width, 0);
+      const drawn = async () => {
+        all(".flow-askers button").at(-1).click();
+        while (sum() < 3 * 0.8 + 14.98) await new Promise(requestAnimationFrame);
+        return { words: all(".flow-askers button").map((button) => button.textContent), widths: widths() };
+      };
+      leave(drawn());
+    `;
+    await host.addPage("readme", `${map}\n${page}\n<script type="module">${script}</script>`);
+    const { address } = await host.serve();
+    const found = await visit<{ words: string[]; widths: number[] }>(browser, `${address}readme.html`);
+    expect(found.complaints).toEqual([]);
+    expect(found.words).toEqual(["the", "cat", "sat"]);
+    expect(found.widths.map((width) => width.toFixed(1))).toEqual(["2.3", "11.3", "3.8"]);
+  });
+
   test("every entry with code inside is there", async () => {
     const [, map = ""] = /<script type="importmap">(.*?)<\/script>/s.exec(code) ?? [];
     const names = Object.keys(JSON.parse(map).imports);

@@ -79,8 +79,16 @@ export async function useLayers(heed: Heed): Promise<number> {
   // @ts-expect-error the layer says what the layout is
   await heads.forward(kept, kept, kept, { layout: "bhnd" });
   const { hidden, attentions } = await new BertModel({}).forward([1, 2], { attentions: true });
+  const lists: Float32Array = (await new BertModel({}).forward([Int32Array.of(1), [2, 3]])).hidden.data;
+  // @ts-expect-error tokens are numbers
+  await new BertModel({}).forward([["a"]]);
   return (
-    (plain[0] ?? 0) + (output.data[0] ?? 0) + (weights.data[0] ?? 0) + hidden.data.length + (attentions?.length ?? 0)
+    (plain[0] ?? 0) +
+    (output.data[0] ?? 0) +
+    (weights.data[0] ?? 0) +
+    hidden.data.length +
+    lists.length +
+    (attentions?.length ?? 0)
   );
 }
 
