@@ -36,7 +36,7 @@ export async function buildGenerated(options = {}) {
 
 /** Builds dist and its sizes from the generated modules. */
 export async function buildDist() {
-  const { bundle, copyAssets, declare, dist } = await import("./make/bundle.js");
+  const { bundle, copyAssets, declareEntries, dist } = await import("./make/bundle.js");
   const { measureSizes, printSizes, sizesFile } = await import("./make/sizes.js");
   const inputs = [
     join(root, "web/src"),
@@ -47,7 +47,7 @@ export async function buildDist() {
   ];
   await whenChanged("dist", { inputs, outputs: [dist, sizesFile] }, async () => {
     await step("bundle", bundle);
-    await step("declarations", declare);
+    await step("declarations", declareEntries);
     copyAssets();
     measureSizes();
   });

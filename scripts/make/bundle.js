@@ -1,11 +1,11 @@
 // Builds dist from web/src: ES modules for browsers and Node, the files that may be hosted, and the declarations of the public entries.
 
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { build } from "vite";
-import { Failure, run } from "../lib/steps.js";
 import { MODULES, moduleFile } from "./artefacts.js";
 import { bareShaders } from "./bare-shaders.js";
+import { declare } from "./declarations.js";
 import { generated } from "./generate.js";
 import { LazyChunks, OPENER } from "./lazy-chunks.js";
 import { noticesFile } from "./notices.js";
@@ -177,38 +177,9 @@ export function copyAssets() {
   cpSync(noticesFile, join(dist, basename(noticesFile)));
 }
 
-/** Writes the declarations that public types refer to. The others would name generated modules. */
-export async function declare() {
-  const made = join(root, "build", "declarations");
-  rmSync(made, { recursive: true, force: true });
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.declarations.json"], {
-    cwd: root,
-  });
-  for (const file of reachable(
-    Object.values({ ...ENTRIES, ...VIEW_ENTRIES, ...EXPR_ENTRIES }).map((path) =>
-      join(made, declarationOf(relative("web/src", path))),
-    ),
-  )) {
-    const target = join(dist, relative(made, file));
-    mkdirSync(dirname(target), { recursive: true });
-    cpSync(file, target);
-  }
-}
-
-/** @param {readonly string[]} entries */
-function reachable(entries) {
-  const found = new Set(entries);
-  for (const file of found) {
-    for (const [, specifier] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
-      if (specifier?.includes("/generated/")) throw new Failure(`the public types reach ${specifier} through ${file}`);
-      if (specifier !== undefined) found.add(join(dirname(file), declarationOf(specifier)));
-    }
-  }
-  return [...found];
-}
-
-/** @param {string} path */
-const declarationOf = (path) => path.replace(/\.(?:js|ts)$/, ".d.ts");
+/** Writes the declarations of the public entries. */
+export const declareEntries = () =>
+  declare(Object.values(absolute({ ...ENTRIES, ...VIEW_ENTRIES, ...EXPR_ENTRIES })), dist);
 
 /** @param {Record<string, string>} paths */
 const absolute = (paths) => Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, join(root, path)]));

@@ -2,9 +2,9 @@
 
 import { guard, guardAsync } from "./api/guard.js";
 import type { AutotuneOptions } from "./backends/webgpu/autotune.js";
-import { rememberTuned, type Tuned } from "./backends/webgpu/tuning.js";
+import { rememberTuned, type Tuned, type Tuning } from "./backends/webgpu/tuning.js";
 
-export type { AutotuneOptions, Tuned };
+export type { AutotuneOptions, Tuned, Tuning };
 
 /**
  * Measures which tiles are fastest for calls of these sizes on this machine's GPU. It takes some seconds, mostly for compiling. From

@@ -10,11 +10,11 @@ import {
   withPiece,
 } from "../../../demo/rooms/12-bring-your-own/model/recognise.js";
 import { readable, wordOf, wordsOf } from "../../../demo/rooms/12-bring-your-own/model/words.js";
-import { loadTokenizer, type ModelConfig } from "../../../web/src/layers/index.js";
+import { loadTokenizer } from "../../../web/src/layers/index.js";
 import { type ModelName, madeByTransformers, madeTokenizer } from "../../support/model-files.js";
 
 const brought = (name: string, piece: Piece): BroughtFile => ({ file: new File([], name), piece });
-const config = (name: ModelName, changed: ModelConfig = {}): BroughtFile =>
+const config = (name: ModelName, changed: Readonly<Record<string, unknown>> = {}): BroughtFile =>
   brought("config.json", { kind: "config", config: { ...madeByTransformers(name).config, ...changed } });
 const parameters = (name: ModelName, file = "model.safetensors", keeps: (name: string) => boolean = () => true) =>
   brought(file, {

@@ -34,12 +34,20 @@ export {
   streamSafetensors,
   type TensorToSave,
 } from "./io/index.js";
-export { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
+export {
+  type Forwarded,
+  type ForwardOptions,
+  type InitOptions,
+  Layer,
+  type LayerOptions,
+  type NoOptions,
+  type Returned,
+} from "./layer.js";
 export { Linear, type LinearForwardOptions, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
 export { type BertForwardOptions, BertModel, type BertResult } from "./models/bert.js";
 export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
-export type { ModelConfig, ModelOptions } from "./models/config.js";
+export type { ModelConfig, ModelOptions, RopeConfig } from "./models/config.js";
 export { GPT2Model } from "./models/gpt2.js";
 export { LlamaModel } from "./models/llama.js";
 export type { TokenInput } from "./models/tokens.js";
@@ -64,7 +72,13 @@ export {
   type StackOptions,
   type StackResult,
 } from "./stacks.js";
-export { type Encoding, loadTokenizer, Tokenizer } from "./text/index.js";
+export {
+  type DecodeOptions as TextDecodeOptions,
+  type EncodeOptions as TextEncodeOptions,
+  type Encoding,
+  loadTokenizer,
+  Tokenizer,
+} from "./text/index.js";
 export {
   type BlockAttentions,
   type BlockForwardOptions,

@@ -54,7 +54,8 @@ export abstract class Layer {
   readonly #absent = new Set<string>();
   readonly #parts = new Map<string, Layer>();
 
-  protected constructor(where: string, engine: Heed | undefined) {
+  /** The name of the class is for messages: a minifier would shorten it. */
+  protected constructor(where: string, engine?: Heed | undefined) {
     this.where = where;
     this.engine = new LayerEngine(where, engine);
   }
@@ -243,6 +244,7 @@ export abstract class Layer {
     return null;
   }
 
+  /** @public Makes another layer a part of this one: its parameters are this layer's, under `name`. */
   protected part<L extends Layer>(name: string, layer: L): L {
     this.#parts.set(name, layer);
     return layer;
@@ -327,4 +329,4 @@ export abstract class Layer {
 
 /** The type of the result of a layer with one input and one output. */
 export type Forwarded<O> = Promise<Returned<O>>;
-export type { NoOptions };
+export type { NoOptions, Returned };

@@ -1,11 +1,28 @@
 // Helpers that make elements without HTML strings, for strict content policies, and the base class of the custom elements.
+/// <reference lib="dom" preserve="true" />
 
 export interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;
 }
 
-/** On a server there is no HTMLElement, and importing must work there too. */
-export const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
+/** The listeners of an element for events of its own, by their names. */
+export interface Listening<Events> {
+  addEventListener<Name extends keyof Events>(
+    type: Name,
+    listener: (event: Events[Name]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  removeEventListener<Name extends keyof Events>(
+    type: Name,
+    listener: (event: Events[Name]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+}
+
+/** The base class of an element with these events. On a server there is no HTMLElement, and importing must work there too. */
+export function elementWith<Events>(): new () => Listening<Events> & HTMLElement {
+  return (globalThis.HTMLElement ?? class {}) as new () => Listening<Events> & HTMLElement;
+}
 
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,

@@ -1,7 +1,7 @@
 // <heed-flow>: a sentence with its attention weights as arcs over the line or, where that does not fit, between two columns of words.
 
 import { across, arch, type Curve, type Point, path, pointOn } from "./curves.js";
-import { adopt, Base, calm, h, svg } from "./dom.js";
+import { adopt, calm, elementWith, h, svg } from "./dom.js";
 import style from "./flow.css?raw";
 import { formatShare } from "./numbers.js";
 import theme from "./theme.css?raw";
@@ -23,6 +23,13 @@ export interface FlowSelection {
   readonly word: number;
 }
 
+/** The events of <heed-flow>. */
+export interface FlowEvents {
+  readonly select: CustomEvent<FlowSelection>;
+  readonly inspect: CustomEvent<FlowSelection>;
+  readonly leave: CustomEvent<null>;
+}
+
 const SMALLEST = 17;
 const SIZES = [30, 27, 24, 21, 18.5, SMALLEST] as const;
 const MOST_DOTS = 28;
@@ -32,7 +39,7 @@ const MARGIN = 14;
 const SETTLE = 130;
 const TRAVEL = 2400;
 
-export class HeedFlow extends Base {
+export class HeedFlow extends elementWith<FlowEvents>() {
   static readonly observedAttributes = ["head", "asker"];
   #weights: Weights | undefined;
   #words: readonly string[] = [];

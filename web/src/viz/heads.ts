@@ -1,6 +1,6 @@
 // <heed-heads>: every head as a small picture. Pressing one selects it.
 
-import { adopt, Base, h } from "./dom.js";
+import { adopt, elementWith, h } from "./dom.js";
 import style from "./heads.css?raw";
 import { formatShare } from "./numbers.js";
 import theme from "./theme.css?raw";
@@ -11,9 +11,14 @@ export interface HeadsSelection {
   readonly head: number;
 }
 
+/** The events of <heed-heads>. */
+export interface HeadsEvents {
+  readonly select: CustomEvent<HeadsSelection>;
+}
+
 const EMPTY: Weights = { data: [], shape: [0, 0, 0] };
 
-export class HeedHeads extends Base {
+export class HeedHeads extends elementWith<HeadsEvents>() {
   static readonly observedAttributes = ["selected"];
   #weights = EMPTY;
   #list = h("div", { class: "heads-list", role: "group" });

@@ -4,9 +4,17 @@ import { HeedFlow } from "./flow.js";
 import { HeedHeads } from "./heads.js";
 import { HeedMatrix } from "./matrix.js";
 
-export { type FlowSelection, type FlowView, HeedFlow } from "./flow.js";
-export { type HeadsSelection, HeedHeads } from "./heads.js";
-export { HeedMatrix, type Light, type MatrixEdit, type MatrixSelection, type MatrixView } from "./matrix.js";
+export type { HeedElements } from "./elements.js";
+export { type FlowEvents, type FlowSelection, type FlowView, HeedFlow } from "./flow.js";
+export { type HeadsEvents, type HeadsSelection, HeedHeads } from "./heads.js";
+export {
+  HeedMatrix,
+  type Light,
+  type MatrixEdit,
+  type MatrixEvents,
+  type MatrixSelection,
+  type MatrixView,
+} from "./matrix.js";
 export { formatNumber, formatShare, formatSingle, LARGEST_TYPED, parseNumber, WHAT_IS_TYPED } from "./numbers.js";
 export { readBlock } from "./paste.js";
 export type { Matrix, Weights } from "./weights.js";

@@ -1,6 +1,6 @@
 // <heed-matrix>: numbers as coloured cells in a real table; the arrow keys move in it, editable cells take digits and pasted blocks.
 
-import { adopt, Base, h } from "./dom.js";
+import { adopt, elementWith, h } from "./dom.js";
 import style from "./matrix.css?raw";
 import { formatNumber, formatSingle, LARGEST_TYPED, parseNumber, WHAT_IS_TYPED } from "./numbers.js";
 import { readBlock } from "./paste.js";
@@ -51,6 +51,14 @@ export interface MatrixEdit {
   readonly values: readonly (readonly number[])[];
 }
 
+/** The events of <heed-matrix>. */
+export interface MatrixEvents {
+  readonly select: CustomEvent<MatrixSelection>;
+  readonly inspect: CustomEvent<MatrixSelection>;
+  readonly edit: CustomEvent<MatrixEdit>;
+  readonly leave: CustomEvent<null>;
+}
+
 const NUDGE = 0.1;
 /** Levels of colour at which the text changes its own, see --on-low in style.ts. */
 const DARK_THEME_FLIPS = 0.584;
@@ -58,7 +66,7 @@ const LIGHT_THEME_FLIPS = 0.753;
 
 const LABELLED = { rowLabels: [], columnLabels: [] } as const;
 
-export class HeedMatrix extends Base {
+export class HeedMatrix extends elementWith<MatrixEvents>() {
   static readonly observedAttributes = ["head", "label", "tone"];
   #view: MatrixView | undefined;
   #weights: Weights | undefined;

@@ -17,8 +17,32 @@ export function readEngine(where: string, options: ModelOptions | undefined): He
   return readOnce(where, "options", options, ["engine"])["engine"] as Heed | undefined;
 }
 
-/** A model's config.json. heed reads only the fields that it needs. */
-export type ModelConfig = Readonly<Record<string, unknown>>;
+/** Fields that a file may leave out, or give as null. */
+type Fields<Name extends string, Value> = { readonly [Field in Name]?: Value | null | undefined };
+
+/** `rope_parameters` or, in older files, `rope_scaling`. */
+export interface RopeConfig
+  extends Fields<"rope_type" | "type", string>,
+    Fields<"rope_theta" | "partial_rotary_factor" | "factor" | "original_max_position_embeddings", number>,
+    Fields<"low_freq_factor" | "high_freq_factor", number>,
+    Fields<"beta_fast" | "beta_slow" | "attention_factor" | "mscale" | "mscale_all_dim", number>,
+    Fields<"truncate", boolean> {
+  readonly [field: string]: unknown;
+}
+
+/** A model's config.json: the fields that heed reads, of any of its models. It may have others. */
+export interface ModelConfig
+  extends Fields<"model_type" | "hidden_act" | "position_embedding_type" | "activation_function", string>,
+    Fields<"vocab_size" | "hidden_size" | "num_hidden_layers" | "num_attention_heads" | "intermediate_size", number>,
+    Fields<"max_position_embeddings" | "type_vocab_size" | "layer_norm_eps", number>,
+    Fields<"num_key_value_heads" | "head_dim" | "rms_norm_eps" | "sliding_window", number>,
+    Fields<"rope_theta" | "partial_rotary_factor", number>,
+    Fields<"rope_parameters" | "rope_scaling", RopeConfig>,
+    Fields<"n_embd" | "n_layer" | "n_head" | "n_positions" | "n_inner" | "layer_norm_epsilon", number>,
+    Fields<"is_decoder" | "add_cross_attention" | "tie_word_embeddings" | "attention_bias" | "mlp_bias", boolean>,
+    Fields<"scale_attn_weights" | "scale_attn_by_inverse_layer_idx", boolean> {
+  readonly [field: string]: unknown;
+}
 
 export class ConfigReader {
   readonly #where: string;
