@@ -13,9 +13,12 @@ import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
 import { Draw, type DrawRule } from "./draw.js";
 import { LayerEngine } from "./engine-of.js";
+import { Numbers } from "./numbers.js";
 import {
   type Filling,
   type GivenParameters,
+  isNotLoaded,
+  notLoaded,
   type Parameter,
   type ParameterSource,
   type ParameterTensor,
@@ -60,10 +63,12 @@ export abstract class Layer {
     this.engine = new LayerEngine(where, engine);
   }
 
-  /** The loaded parameters by name, not copied. */
+  /** The loaded parameters by name, not copied. Those that only the engine still has are read back. */
   parameters(): Map<string, ParameterTensor> {
     const all = new Map<string, ParameterTensor>();
-    for (const [name, { value }] of this.#all()) if (value !== null) all.set(name, value);
+    for (const [name, { numbers, shape }] of this.#all()) {
+      if (numbers !== null) all.set(name, { data: numbers.read(`${this.where}: parameter ${name}`), shape });
+    }
     return all;
   }
 
@@ -108,7 +113,7 @@ export abstract class Layer {
   /** Gives one parameter the numbers of another, so that they are one where they learn. */
   protected tie(name: string, to: string): void {
     const all = new Map(this.#all());
-    all.get(name)?.set(all.get(to)?.value ?? null);
+    all.get(name)?.tie(all.get(to));
   }
 
   /** The parameters as they are now, learnt or loaded, copied; tied ones share an array. */
@@ -126,18 +131,20 @@ export abstract class Layer {
     isAll: boolean,
   ): Promise<Map<string, ParameterTensor>> {
     const read = new Map<string, ParameterTensor>();
-    const known = new Map<Resident, ParameterTensor>();
+    // Tied parameters have one array, so that they are tied where it is loaded.
+    const known = new Map<Resident | Numbers, Float32Array>();
     for (const [name, parameter] of this.#all()) {
-      const { shape, value, variable } = parameter;
+      const { shape, numbers, variable } = parameter;
       const resident = residentOf(parameter);
-      if (resident !== null && variable !== null) {
-        // Tied parameters have one array, so that they are tied where it is loaded.
-        const data = known.get(resident)?.data ?? Float32Array.from(await variable.backend.download(resident));
-        known.set(resident, { data, shape });
-        read.set(name, { data, shape });
-      } else if (isAll && value !== null) {
-        read.set(name, { data: value.data.slice(), shape });
-      }
+      const from = variable === null || resident === null ? (isAll ? numbers : null) : resident;
+      if (from === null) continue;
+      const data =
+        known.get(from) ??
+        (from instanceof Numbers
+          ? from.read(`${this.where}: parameter ${name}`).slice()
+          : Float32Array.from((await variable?.backend.download(from)) ?? []));
+      known.set(from, data);
+      read.set(name, { data, shape });
     }
     return read;
   }
@@ -211,7 +218,12 @@ export abstract class Layer {
     for (const [name, part] of layer.#parts) yield* Layer.layersOf(part, path === "" ? name : `${path}.${name}`);
   }
 
-  /** @internal Likewise. */
+  /** @internal Whether it has any parameter. */
+  static isLoaded(layer: Layer): boolean {
+    return [...layer.#all()].some(([, { numbers }]) => numbers !== null);
+  }
+
+  /** @internal For heed/train. */
   static engineOf({ engine }: Layer): LayerEngine {
     return engine;
   }
@@ -226,6 +238,11 @@ export abstract class Layer {
   /** Frees its parameters in the engine. The layer can be used again, as it was loaded: what it has learnt is lost unless it was read before. */
   dispose(): void {
     for (const [, parameter] of this.#all()) parameter.dispose();
+  }
+
+  /** Frees its parameters, and forgets what was loaded, once the passes under way have ended. */
+  protected unload(): void {
+    for (const [, parameter] of this.#all()) parameter.unload();
   }
 
   [DISPOSE](): void {
@@ -273,7 +290,13 @@ export abstract class Layer {
     names: readonly string[],
     act: (scope: Scope, given: Readonly<Record<string, unknown>>, keep: boolean) => Promise<R>,
   ): Promise<R> {
-    return guardAsync("option", `${this.where}: reading its arguments`, () => this.#pass(options, names, act));
+    return guardAsync("option", `${this.where}: reading its arguments`, async () => {
+      try {
+        return await this.#pass(options, names, act);
+      } catch (error) {
+        throw this.#refused(error);
+      }
+    });
   }
 
   async #pass<R>(
@@ -312,7 +335,24 @@ export abstract class Layer {
         endPass(program.root);
       }
     };
-    return withLocks({ where: this.where, caches, signal, act: compute });
+    const parameters = [...this.#all()].map(([, parameter]) => parameter);
+    if (parameters.some(({ isLeaving }) => isLeaving)) throw notLoaded(this.where, true, this.#remedy);
+    for (const parameter of parameters) parameter.enter();
+    try {
+      return await withLocks({ where: this.where, caches, signal, act: compute });
+    } finally {
+      for (const parameter of parameters) parameter.leave();
+    }
+  }
+
+  /** Names the layer that was called, where nothing of it is loaded, rather than one inside. */
+  #refused(error: unknown): unknown {
+    if (!isNotLoaded(error) || this.#parts.size === 0 || Layer.isLoaded(this)) return error;
+    return notLoaded(this.where, error.code === "disposed", this.#remedy);
+  }
+
+  get #remedy(): string {
+    return `: call ${this.where}.load, or init, first`;
   }
 
   /** Runs a pass from one tensor to one tensor. */

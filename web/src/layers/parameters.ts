@@ -6,10 +6,11 @@ import { fromF16 } from "../api/f16.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
 import { isOptions, isRecord } from "../api/read-values.js";
 import { plainDType } from "../api/typed-array.js";
-import type { Backend, Dims4, Operand, Resident, Source } from "../backends/backend.js";
-import { PACK } from "../operations/affine.js";
+import type { Backend, Dims4, Operand, Resident, RootBackend, Source } from "../backends/backend.js";
+import { type MatrixSizes, PACK, unpacked } from "../operations/affine.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
+import { type Keeper, Numbers } from "./numbers.js";
 import { rest } from "./passes.js";
 import type { Variable } from "./variable.js";
 
@@ -48,16 +49,29 @@ export type ParameterSource = ParameterMap | Readonly<Record<string, ParameterIn
 /** How kernels read a parameter: as it is, or as so many packed matrices, which are stacked along its first axis. */
 export type ParameterLayout = "plain" | { readonly matrices: number };
 
-/** One parameter of a layer: its shape, the tensor that was loaded, and the resident, which is made when it is first needed. */
-export class Parameter {
+/** In messages, where the name of a parameter is not known. */
+const WHERE = "heed/layers: a parameter";
+
+/** A resident that is on its way, or there. */
+interface Upload {
+  readonly making: Promise<Resident>;
+  resident: Resident | null;
+}
+
+/** One parameter of a layer: its shape, its numbers, and the residents that are made of them when they are first needed. */
+export class Parameter implements Keeper {
   readonly shape: readonly number[];
   readonly layout: ParameterLayout;
-  #value: ParameterTensor | null = null;
-  #resident: Promise<Resident> | null = null;
-  #backend: Backend | null = null;
+  readonly #self = new WeakRef<Keeper>(this);
+  #numbers: Numbers | null = null;
+  /** By engine, because a layer may also be a part of a model with another one. */
+  readonly #uploads = new Map<RootBackend, Upload>();
   #variable: Variable | null = null;
   /** The version of the variable of which the resident was made. */
   #version = 0;
+  /** Passes under way that may need it. */
+  #passes = 0;
+  #isUnloaded = false;
   /** Whether it keeps its values where others learn. */
   isFrozen = false;
 
@@ -66,8 +80,9 @@ export class Parameter {
     this.layout = layout;
   }
 
-  get value(): ParameterTensor | null {
-    return this.#value;
+  /** Those that were loaded; null: none. */
+  get numbers(): Numbers | null {
+    return this.#isUnloaded ? null : this.#numbers;
   }
 
   /** Returns the tensor, or throws unless it has the parameter's shape. */
@@ -80,10 +95,22 @@ export class Parameter {
 
   /** Takes a tensor of the right shape, or null for none. */
   set(value: ParameterTensor | null): void {
+    this.#take(value === null ? null : Numbers.of(value.data));
+  }
+
+  /** Takes the numbers of another parameter, so that they are one where they learn. */
+  tie(other: Parameter | undefined): void {
+    this.#take(other?.numbers ?? null);
+  }
+
+  #take(numbers: Numbers | null): void {
     this.#free();
     this.#variable?.dispose();
     this.#variable = null;
-    this.#value = value;
+    this.#numbers?.leave(this.#self);
+    this.#numbers = numbers;
+    numbers?.join(this.#self);
+    this.#isUnloaded = false;
   }
 
   /** Its values, where they learn. */
@@ -93,77 +120,158 @@ export class Parameter {
 
   /** Begins to learn: the variable's values are its own from now on. */
   learn(variable: Variable): void {
+    this.#numbers?.hold(WHERE);
     this.#free();
     this.#variable = variable;
   }
 
-  /** The loaded tensor. Throws a HeedError where there is none. */
-  loaded(where: string): ParameterTensor {
-    if (this.#value !== null) return this.#value;
-    throw new HeedError("option", `${where} has not been loaded`);
+  /** The loaded numbers. Throws a HeedError where there are none. */
+  loaded(where: string): Numbers {
+    if (this.#numbers !== null) return this.#numbers;
+    throw notLoaded(where, this.#isUnloaded);
+  }
+
+  /** What it has learnt in this engine; null: nothing. */
+  variableIn(root: RootBackend, where: string): Variable | null {
+    if (this.#variable === null || this.#variable.backend === root) return this.#variable;
+    throw new HeedError("option", `${where} has learnt on another engine: a part needs that of its model`);
   }
 
   /** The parameter in the engine's memory, where it stays until it is set again or disposed of. */
-  async residentIn(backend: Backend, where: string): Promise<Resident> {
-    const value = this.loaded(where);
-    const variable = this.#variable;
+  async residentIn({ root }: Backend, where: string): Promise<Resident> {
+    const numbers = this.loaded(where);
+    const variable = this.variableIn(root, where);
     if (variable !== null) {
-      if (variable.backend !== backend.root) {
-        throw new HeedError("option", `${where} has learnt on another engine: a part needs that of its model`);
-      }
       if (this.layout === "plain") return variable.value;
       if (this.#version !== variable.version) this.#free();
       this.#version = variable.version;
     }
-    this.#backend = backend;
-    this.#resident ??= this.#upload(backend, value);
+    const upload = this.#uploads.get(root) ?? { making: this.#upload(root, numbers, where), resident: null };
+    this.#uploads.set(root, upload);
     try {
-      return await this.#resident;
+      upload.resident = await upload.making;
+      if (this.#variable === null) numbers.settle();
+      return upload.resident;
     } catch (error) {
-      this.#resident = null;
+      if (this.#uploads.get(root) === upload) this.#uploads.delete(root);
       throw error;
     }
   }
 
+  get keeps(): boolean {
+    return this.#variable === null && this.#kept().length > 0;
+  }
+
+  recall(): Float32Array | null {
+    if (this.#variable !== null) return null;
+    for (const [root, resident] of this.#kept()) {
+      const bytes = root.bytesOf(WHERE, resident);
+      // A copy, whose buffer is not shared.
+      if (this.layout === "plain") return new Float32Array(new Uint8Array(bytes).buffer);
+      return unpacked(new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4), this.#sizes());
+    }
+    return null;
+  }
+
+  plainIn(root: RootBackend): Resident | null {
+    if (this.layout !== "plain" || this.#variable !== null) return null;
+    return this.#kept().find(([other]) => other === root)?.[1] ?? null;
+  }
+
+  /** Those in memories that still are. */
+  #kept(): (readonly [RootBackend, Resident])[] {
+    return [...this.#uploads].flatMap(([root, { resident }]) => (resident?.live ? [[root, resident] as const] : []));
+  }
+
+  /** Whether it waits for passes under way, to be forgotten. */
+  get isLeaving(): boolean {
+    return this.#isUnloaded && this.#numbers !== null;
+  }
+
+  /** A pass begins that may need it. */
+  enter(): void {
+    this.#passes += 1;
+  }
+
+  leave(): void {
+    this.#passes -= 1;
+    if (this.#passes === 0 && this.#isUnloaded) this.unload();
+  }
+
   /** Frees it in the engine, which may then free its whole memory. What was loaded is uploaded again when it is next needed; what was learnt is lost. */
   dispose(): void {
+    // Where its engine is disposed of, nobody will need it.
+    if (this.keeps) this.#numbers?.hold(WHERE);
     const variable = this.#variable;
     this.#variable = null;
     variable?.dispose();
     if (variable !== null) rest(variable.backend);
-    this.#free((backend) => rest(backend.root));
+    this.#free(rest);
   }
 
-  #free(then?: (backend: Backend) => void): void {
-    const backend = this.#backend;
-    this.#resident?.then(
-      (resident) => {
-        backend?.free(resident);
-        if (backend !== null) then?.(backend);
-      },
-      () => {},
-    );
-    this.#resident = null;
+  /** The same, and forgets what was loaded, once the passes under way have ended. */
+  unload(): void {
+    if (this.#numbers === null) return;
+    if (this.#passes === 0) {
+      const numbers = this.#numbers;
+      this.#numbers = null;
+      numbers.leave(this.#self);
+      this.dispose();
+    }
+    this.#isUnloaded = true;
   }
 
-  async #upload(backend: Backend, { data }: ParameterTensor): Promise<Resident> {
-    const { root } = backend;
-    if (this.layout === "plain") return root.upload(data);
-    const learnt = this.#variable?.backend === root ? this.#variable.value : null;
-    const source = learnt === null ? ({ kind: "array", array: data } as const) : residentSource(learnt);
+  /** `then` is told each engine whose memory it was in. */
+  #free(then?: (root: RootBackend) => void): void {
+    for (const [root, { making, resident }] of this.#uploads) {
+      const free = (made: Resident): void => {
+        root.free(made);
+        then?.(root);
+      };
+      if (resident === null) making.then(free, () => {});
+      else free(resident);
+    }
+    this.#uploads.clear();
+  }
+
+  async #upload(root: RootBackend, numbers: Numbers, where: string): Promise<Resident> {
+    if (this.layout === "plain") return root.upload(numbers.read(where));
+    // That of a tied parameter need not be copied into the engine once more.
+    const plain = this.#variable?.value ?? numbers.plainIn(root);
+    const source = plain === null ? ({ kind: "array", array: numbers.read(where) } as const) : residentSource(plain);
     const [packed] = await root.run(PACK, this.matrices(source), null);
     if (packed?.kind !== "resident") throw new TypeError("packed matrices stay in the engine");
     return packed.resident;
   }
 
+  #sizes(): MatrixSizes {
+    const count = this.layout === "plain" ? 1 : this.layout.matrices;
+    const [rows = 0, inputs = 0] = this.shape;
+    return { count, outputs: rows / count, inputs };
+  }
+
   /** Its matrices, as PACK takes them. */
   matrices(source: Source): Operand {
-    const matrices = this.layout === "plain" ? 1 : this.layout.matrices;
-    const [rows = 0, columns = 0] = this.shape;
-    const outputs = rows / matrices;
-    const shape: Dims4 = [1, matrices, outputs, columns];
-    return { source, dtype: "f32", elements: rows * columns, shape, strides: [0, outputs * columns, columns, 1] };
+    const { count, outputs, inputs } = this.#sizes();
+    const shape: Dims4 = [1, count, outputs, inputs];
+    const strides: Dims4 = [0, outputs * inputs, inputs, 1];
+    return { source, dtype: "f32", elements: count * outputs * inputs, shape, strides };
   }
+}
+
+const NOT_LOADED = new WeakSet<object>();
+
+/** `rule`: what to do about it. */
+export function notLoaded(where: string, isUnloaded: boolean, rule = ""): HeedError {
+  const error = isUnloaded
+    ? new HeedError("disposed", `${where} was disposed of${rule}`)
+    : new HeedError("option", `${where} has not been loaded${rule}`);
+  NOT_LOADED.add(error);
+  return error;
+}
+
+export function isNotLoaded(error: unknown): error is HeedError {
+  return error instanceof HeedError && NOT_LOADED.has(error);
 }
 
 export function residentSource(resident: Resident): Source {

@@ -3,6 +3,7 @@
 
 import { unlessAborted } from "../api/unless-aborted.js";
 import type { ModuleName, Program, RootBackend } from "../backends/backend.js";
+import { collectSoon } from "./collect-soon.js";
 
 interface Passes {
   count: number;
@@ -51,6 +52,9 @@ function settle(root: RootBackend, passes: Passes): void {
   const { engine, tensorBytes } = root.memory();
   if (!passes.rests || passes.count > 0 || tensorBytes > engine * MOSTLY_FREE) return;
   passes.rests = false;
-  // An engine that cannot move stays where it is.
-  root.use("core").catch(() => {});
+  root.use("core").then(
+    () => collectSoon(engine),
+    // An engine that cannot move stays where it is.
+    () => {},
+  );
 }

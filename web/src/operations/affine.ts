@@ -47,6 +47,28 @@ export const PACK: Operation<Operand> = {
   },
 };
 
+export interface MatrixSizes {
+  readonly count: number;
+  readonly outputs: number;
+  readonly inputs: number;
+}
+
+/** The matrices that PACK packed, as they were. Their bits are read as whole numbers, because JavaScript may change those of a NaN. */
+export function unpacked(packed: Int32Array, { count, outputs, inputs }: MatrixSizes): Float32Array {
+  const matrices = new Float32Array(count * outputs * inputs);
+  const bits = new Int32Array(matrices.buffer);
+  const length = packed.length / count;
+  let at = 0;
+  for (let matrix = 0; matrix < count; matrix++) {
+    for (let output = 0; output < outputs; output++) {
+      const lane = output % PANEL;
+      const first = matrix * length + (output - lane) * inputs + lane;
+      for (let i = 0; i < inputs; i++) bits[at++] = packed[first + i * PANEL] ?? 0;
+    }
+  }
+  return matrices;
+}
+
 export interface AffineProblem {
   readonly input: Rows;
   /** The result of PACK. */

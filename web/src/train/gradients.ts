@@ -145,8 +145,7 @@ function lossOf(where: string, result: unknown, { losses }: Recorder): Tensor {
 function withoutGradients(model: Layer, recorder: Recorder, inputs: readonly Tensor[]): HeedError {
   const rule = "gradients: the loss must depend on a parameter of the model that learns, or on what pass.input gave";
   if (recorder.learns || inputs.length > 0) return new HeedError("option", `${rule}, got one of neither`);
-  const loaded = model.parameters().size > 0;
-  const why = loaded ? "all parameters of the model are frozen" : "the model has no loaded parameters";
+  const why = Layer.isLoaded(model) ? "all parameters of the model are frozen" : "the model has no loaded parameters";
   return new HeedError("option", `${rule}: ${why}, and there is no input`);
 }
 

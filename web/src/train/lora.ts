@@ -10,7 +10,7 @@ import { boundOf, type Draw, same } from "../layers/draw.js";
 import { saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";
 import { type Adapter, Linear } from "../layers/linear.js";
-import type { Filling, GivenParameters, Parameter } from "../layers/parameters.js";
+import { type Filling, type GivenParameters, notLoaded, type Parameter } from "../layers/parameters.js";
 import { readOnce, readSize } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
 import type { Variable } from "../layers/variable.js";
@@ -113,7 +113,8 @@ function checkWeights(where: string, model: Layer, targets: ReadonlyMap<string, 
   for (const path of targets.keys()) {
     const name = path === "" ? "weight" : `${path}.weight`;
     const group = groups.find((parameters) => parameters.has(name));
-    if (group === undefined) throw new HeedError("option", `${where}: parameter ${name} has not been loaded`);
+    if (group === undefined)
+      throw notLoaded(`${where}: parameter ${name}`, false, `: call ${model["where"]}.load first`);
     const other = [...group.keys()].find((one) => one !== name);
     if (other === undefined) continue;
     throw new HeedError(

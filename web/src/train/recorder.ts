@@ -36,11 +36,14 @@ export class Recorder implements Tape {
 
   /** The values of a parameter, in their order, as they were when the pass first used them. */
   plain(parameter: Parameter, where: string): Resident {
-    const variable = this.#known.get(parameter)?.variable;
-    // A parameter of a layer beside the model keeps its values.
+    const { root } = this.#program;
+    // A parameter of a layer beside the model keeps its values, whatever they are.
+    const variable = this.#known.get(parameter)?.variable ?? parameter.variableIn(root, where);
     const known = this.#plain.get(variable ?? parameter);
-    const made = known ?? variable?.value ?? this.#program.upload(parameter.loaded(where).data);
-    if (known === undefined && variable !== undefined) this.#program.hold(made);
+    const numbers = parameter.loaded(where);
+    const there = variable?.value ?? numbers.plainIn(root);
+    const made = known ?? there ?? this.#program.upload(numbers.read(where));
+    if (known === undefined && there !== null) this.#program.hold(made);
     this.#plain.set(variable ?? parameter, made);
     return made;
   }

@@ -2,6 +2,7 @@
 
 import type { RootBackend } from "../backends/backend.js";
 import { Layer } from "../layers/layer.js";
+import type { Numbers } from "../layers/numbers.js";
 import type { Parameter } from "../layers/parameters.js";
 import { Variable } from "../layers/variable.js";
 
@@ -13,17 +14,12 @@ export interface Learning {
 
 /** All loaded parameters of a model by their names, those that are tied together. */
 export function groupsOf(model: Layer): readonly ReadonlyMap<string, Parameter>[] {
-  const groups = new Map<ArrayBufferLike, Map<string, Parameter>[]>();
+  const groups = new Map<Numbers, Map<string, Parameter>>();
   for (const [name, parameter] of Layer.allOf(model)) {
-    if (parameter.value === null) continue;
-    const { buffer } = parameter.value.data;
-    const ofBuffer = groups.get(buffer) ?? [];
-    groups.set(buffer, ofBuffer);
-    const tied = ofBuffer.find((group) => [...group.values()].some((other) => isTied(other, parameter)));
-    if (tied === undefined) ofBuffer.push(new Map([[name, parameter]]));
-    else tied.set(name, parameter);
+    const { numbers } = parameter;
+    if (numbers !== null) groups.set(numbers, (groups.get(numbers) ?? new Map()).set(name, parameter));
   }
-  return [...groups.values()].flat();
+  return [...groups.values()];
 }
 
 /** The same as variables on this engine, which are made where they do not exist. */
@@ -42,14 +38,9 @@ export function isLearning({ parameters }: Learning): boolean {
   return [...parameters.values()].every(({ isFrozen }) => !isFrozen);
 }
 
-/** Whether two parameters are views of the same numbers. */
-function isTied({ value: a }: Parameter, { value: b }: Parameter): boolean {
-  return a !== null && b !== null && a.data.byteOffset === b.data.byteOffset && a.data.length === b.data.length;
-}
-
 function variableOf(parameter: Parameter, backend: RootBackend): Variable {
-  const { variable, value } = parameter;
+  const { variable, shape } = parameter;
   if (variable !== null && variable.backend === backend) return variable;
-  if (value === null) throw new TypeError("a variable begins with a value");
-  return new Variable(backend, backend.upload(value.data), value.shape);
+  const where = "heed/train: a parameter";
+  return new Variable(backend, backend.upload(parameter.loaded(where).read(where)), shape);
 }

@@ -165,6 +165,8 @@ export class WorkerLink {
     this.#pending = [];
     for (const { reject } of pending) reject(this.#lost);
     this.#onLost(this.#lost);
+    // A worker that has still to end must not keep a memory.
+    this.#onLost = () => {};
   }
 }
 

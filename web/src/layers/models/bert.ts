@@ -158,7 +158,7 @@ export class BertModel extends Layer {
         );
       }
       const { output, attentions } = await this.#encode(scope, indices, types?.indices ?? null, mask, wanted);
-      const hasPooler = this.#pooler.parameters().size > 0;
+      const hasPooler = Layer.isLoaded(this.#pooler);
       const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
       const logits = wantsLogits ? await this.#logitsOf(scope, output) : undefined;
       const handed = await handOutStack(scope, { output, attentions }, keep);
@@ -171,6 +171,11 @@ export class BertModel extends Layer {
         attentions: handed.attentions?.map(({ self }) => self),
       };
     });
+  }
+
+  /** Frees its parameters, in JavaScript as well, once the passes under way have ended. To use the model again, load it anew. */
+  override dispose(): void {
+    this.unload();
   }
 
   async #encode(
@@ -200,7 +205,7 @@ export class BertModel extends Layer {
   }
 
   #logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {
-    if (this.#head.parameters().size > 0) return this.#head.compute(scope, hidden);
+    if (Layer.isLoaded(this.#head)) return this.#head.compute(scope, hidden);
     throw new HeedError(
       "option",
       `${this.where}: for logits the parameters must have a head, cls.predictions, got none`,

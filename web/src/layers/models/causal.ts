@@ -65,6 +65,11 @@ export abstract class CausalModel extends Layer {
     });
   }
 
+  /** Frees its parameters, in JavaScript as well, once the passes under way have ended. To use the model again, load it anew. */
+  override dispose(): void {
+    this.unload();
+  }
+
   protected abstract decode(scope: Scope, inputs: CausalInputs): Promise<StackMade>;
 
   protected abstract logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor>;
