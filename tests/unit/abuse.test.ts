@@ -118,10 +118,11 @@ const shards = (): unknown[] => [
 const gpt2 = (): object => ({ n_embd: 2, vocab_size: 2, n_layer: 1, n_positions: 2, n_head: 1, model_type: "gpt2" });
 const bert = (): object => ({
   ...{ hidden_size: 2, vocab_size: 2, num_hidden_layers: 1, max_position_embeddings: 2, num_attention_heads: 1 },
-  ...{ intermediate_size: 2, hidden_act: "gelu" },
+  ...{ intermediate_size: 2, hidden_act: "gelu", model_type: "bert" },
 });
 const llama = (): object => ({
   ...bert(),
+  model_type: "llama",
   hidden_act: "silu",
   num_key_value_heads: 1,
   rope_scaling: { rope_type: "linear", factor: 2 },

@@ -8,6 +8,7 @@ import { ATTENTION_OPTIONS } from "../../web/src/api/options.js";
 import { didYouMean } from "../../web/src/api/suggest.js";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
 import { HeedError } from "../../web/src/index.js";
+import { ELSEWHERE } from "../../web/src/layers/elsewhere.js";
 
 describe("did you mean", () => {
   const names = ATTENTION_OPTIONS;
@@ -33,6 +34,41 @@ describe("did you mean", () => {
   test("names of Hugging Face's models", () => {
     expect(didYouMean("output_attentions", ["mask", "attentions", "logits"])).toBe(', did you mean "attentions"?');
     expect(didYouMean("attention_mask", ["mask", "attentions", "logits"])).toBe(', did you mean "mask"?');
+  });
+
+  test.each([
+    [
+      ["learningRate", "betas", "epsilon", "weightDecay"],
+      { lr: 0, eps: 2, weight_decay: 3, b1: 1, wd: 3, learning_rate: 0 },
+    ],
+    [["learningRate", "momentum", "nesterov", "weightDecay"], { lr: 0, decay: 3 }],
+    [
+      ["peak", "warmup", "total", "floor"],
+      { lr: 0, max_lr: 0, learningRate: 0, eta_min: 3, T_max: 2, num_warmup_steps: 1 },
+    ],
+    [
+      ["optimizer", "steps", "start", "batch", "loss", "schedule", "clip", "accumulate", "checkpointing", "onStep"],
+      { epochs: 1, dataloader: 3, criterion: 4, lr_scheduler: 5, max_grad_norm: 6, gradient_accumulation_steps: 7 },
+    ],
+    [["rank", "alpha", "targets", "seed"], { r: 0, lora_alpha: 1, target_modules: 2 }],
+    [["pass", "ignoreIndex", "labelSmoothing"], { ignore_index: 1, label_smoothing: 2 }],
+    [["inFeatures", "outFeatures", "bias"], { in_features: 0, out_features: 1, units: 1, use_bias: 2 }],
+    [["count", "dim", "engine"], { num_embeddings: 0, embedding_dim: 1, vocab_size: 0, d_model: 1 }],
+    [["shape", "epsilon", "weight", "bias"], { normalized_shape: 0, eps: 1, elementwise_affine: 2 }],
+    [
+      ["embedDim", "heads", "kvHeads", "headDim", "valueDim", "keyDim", "valueInputDim"],
+      { embed_dim: 0, num_heads: 1, nhead: 1, d_model: 0, kdim: 5, vdim: 6, num_key_value_heads: 2 },
+    ],
+    [
+      ["dim", "heads", "hidden", "activation", "normFirst", "norm", "epsilon", "layers"],
+      { d_model: 0, nhead: 1, dim_feedforward: 2, norm_first: 4, layer_norm_eps: 6, num_layers: 7, hidden_act: 3 },
+    ],
+    [["inputSize", "hiddenSize", "bias", "reverse"], { input_size: 0, hidden_size: 1, units: 1, bidirectional: 3 }],
+    [["attentions", "last", "caches", "mask"], { output_attentions: 0, past_key_values: 2, attention_mask: 3 }],
+  ] as const)("of %s, the names that others have", (own, theirs) => {
+    for (const [name, at] of Object.entries(theirs)) {
+      expect(didYouMean(name, own, ELSEWHERE), name).toBe(`, did you mean "${own[at as number]}"?`);
+    }
   });
 
   test("says nothing where nothing is near, and survives long names", () => {

@@ -48,15 +48,16 @@ describe("a cache", () => {
 });
 
 const SMALL = { dim: 8, heads: 2 };
-const GPT2 = { vocab_size: 10, n_positions: 10, n_embd: 8, n_layer: 1, n_head: 2 };
+const GPT2 = { model_type: "gpt2", vocab_size: 10, n_positions: 10, n_embd: 8, n_layer: 1, n_head: 2 };
 const LLAMA = {
+  model_type: "llama",
   vocab_size: 10,
   hidden_size: 8,
   num_attention_heads: 2,
   intermediate_size: 16,
   num_hidden_layers: 1,
 };
-const BERT = { ...LLAMA, max_position_embeddings: 10 };
+const BERT = { ...LLAMA, model_type: "bert", max_position_embeddings: 10 };
 
 test.each<[string, () => unknown, string]>([
   ["GPT-2", () => new GPT2Model({ ...GPT2, n_layer: 1e6 }), "GPT2Model: config.n_layer"],

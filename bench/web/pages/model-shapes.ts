@@ -67,8 +67,17 @@ export function modelShape(name: string, isSmall: boolean): ModelShape {
 export function configOf({ model, layers, dim, heads, kvHeads, hidden, words, tokens, past }: ModelShape): ModelConfig {
   const positions = 2 * (past + tokens);
   if (model === "gpt2")
-    return { n_layer: layers, n_embd: dim, n_head: heads, n_inner: hidden, vocab_size: words, n_positions: positions };
+    return {
+      model_type: model,
+      n_layer: layers,
+      n_embd: dim,
+      n_head: heads,
+      n_inner: hidden,
+      vocab_size: words,
+      n_positions: positions,
+    };
   return {
+    model_type: model,
     num_hidden_layers: layers,
     hidden_size: dim,
     num_attention_heads: heads,

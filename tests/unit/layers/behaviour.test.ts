@@ -329,6 +329,7 @@ test("parameters come as a map or as an object, and anything else is refused", (
   const block = new TransformerBlock({ dim: 8, heads: 2, engine });
   const bert = new BertModel(
     {
+      model_type: "bert",
       hidden_size: 8,
       num_hidden_layers: 1,
       vocab_size: 5,

@@ -67,6 +67,16 @@ test.each<[Name, ModelConfig, string]>([
   expect(refusalOf(() => made(name, changes))).toEqual(["unsupported", expect.stringContaining(message)]);
 });
 
+test.each([
+  ["bert", 'BertModel: config must have a model_type, "bert", got none'],
+  ["gpt2", 'GPT2Model: config must have a model_type, "gpt2", got none'],
+  ["llama", 'LlamaModel: config must have a model_type, "llama" or "mistral", got none'],
+] as const)("%s without a type is refused", (name, message) => {
+  for (const type of [undefined, null]) {
+    expect(refusalOf(() => made(name, { model_type: type }))).toEqual(["option", message]);
+  }
+});
+
 test("a scaling without its factor is refused", () => {
   const message = "LlamaModel: config.rope_scaling: config.factor must be given";
   for (const factor of [undefined, null]) {
@@ -77,7 +87,7 @@ test("a scaling without its factor is refused", () => {
 
 test.each<[Name, ModelConfig]>([
   ["bert", { position_embedding_type: "absolute", is_decoder: false, add_cross_attention: false }],
-  ["bert", { model_type: undefined, position_embedding_type: null }],
+  ["bert", { position_embedding_type: null }],
   ["gpt2", { scale_attn_weights: true, scale_attn_by_inverse_layer_idx: false, add_cross_attention: false }],
   ["llama", { model_type: "mistral", sliding_window: null, partial_rotary_factor: 1.0 }],
 ])("%s is made with %o", (name, changes) => {

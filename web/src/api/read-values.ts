@@ -14,12 +14,13 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null;
 }
 
-/** An options object without unknown names. `undefined` counts as an empty one. */
+/** An options object without unknown names. `undefined` counts as an empty one. `elsewhere`: what others call the options. */
 export function readRecord(
   where: string,
   what: string,
   value: unknown,
   names: readonly string[],
+  elsewhere?: Readonly<Record<string, string>>,
 ): Readonly<Record<string, unknown>> {
   if (value === undefined) return {};
   if (!isOptions(value)) {
@@ -27,7 +28,7 @@ export function readRecord(
   }
   for (const name of Object.keys(value)) {
     if (names.includes(name) || value[name] === undefined) continue;
-    const near = didYouMean(name, names);
+    const near = didYouMean(name, names, elsewhere);
     throw new HeedError("option", `${where}: ${what} has no option ${showValue(name)}${near}`);
   }
   return value;

@@ -1,18 +1,17 @@
 // Did you mean: the nearest option to a misspelling, or to a name of another library.
 
-/** Options of other libraries (PyTorch, JAX, FlashAttention, ONNX) that contain no name of heed, in lower case without underscores. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  logitcap: "softcap",
-  kvnumheads: "kvHeads",
-  needweights: "return",
-  learnablesink: "sinks",
-  headsink: "sinks",
+/** What other libraries (PyTorch, JAX, FlashAttention, ONNX) call options, where that does not contain heed's name: in lower case without underscores. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  softcap: "logitcap",
+  kvHeads: "kvnumheads",
+  return: "needweights",
+  sinks: "learnablesink headsink",
 };
 
 /** `, did you mean "causal"?`, or an empty string where nothing is near. */
-export function didYouMean(given: string, names: readonly string[]): string {
+export function didYouMean(given: string, names: readonly string[], elsewhere = ELSEWHERE): string {
   const plain = given.toLowerCase().replaceAll("_", "").slice(0, 40);
-  const known = names.find((name) => name === ELSEWHERE[plain]) ?? longestWithin(plain, names);
+  const known = names.find((name) => elsewhere[name]?.split(" ").includes(plain)) ?? longestWithin(plain, names);
   if (known !== "") return `, did you mean "${known}"?`;
   let best = "";
   let bestDistance = Math.max(2, Math.floor(plain.length / 3)) + 1;

@@ -12,6 +12,7 @@ import type { Resident } from "../backends/backend.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
 import { Draw, type DrawRule } from "./draw.js";
+import { ELSEWHERE } from "./elsewhere.js";
 import { LayerEngine } from "./engine-of.js";
 import { Numbers } from "./numbers.js";
 import {
@@ -304,7 +305,7 @@ export abstract class Layer {
     names: readonly string[],
     act: (scope: Scope, given: Readonly<Record<string, unknown>>, keep: boolean) => Promise<R>,
   ): Promise<R> {
-    const given = readRecord(this.where, "options", options, [...FORWARD_OPTIONS, ...names]);
+    const given = readRecord(this.where, "options", options, [...FORWARD_OPTIONS, ...names], ELSEWHERE);
     const keep = readBoolean(this.where, "keep", given["keep"], false);
     const signal = readSignal(this.where, given["signal"]);
     throwIfAborted(this.where, signal);

@@ -3,6 +3,7 @@
 import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
 import { readCount, readRecord } from "../api/read-values.js";
+import { ELSEWHERE } from "./elsewhere.js";
 
 /** Options that must be given: an object without unknown names. */
 export function readSizes<O>(
@@ -22,7 +23,7 @@ export function readOnce(
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
   return guard("option", `${where}: reading ${what}`, () => {
-    const given = readRecord(where, what, options, names);
+    const given = readRecord(where, what, options, names, ELSEWHERE);
     const read: Record<string, unknown> = {};
     for (const name of names) {
       const value = given[name];

@@ -59,6 +59,13 @@ export class ConfigReader {
     this.#config = config;
   }
 
+  /** Throws unless it is of one of these types, by which configurations tell their models apart. */
+  ofType(...types: readonly string[]): this {
+    if (this.value("model_type") !== undefined) return this.only({ model_type: types });
+    const list = types.map(showValue).join(" or ");
+    throw new HeedError("option", `${this.#where}: config must have a model_type, ${list}, got none`);
+  }
+
   /** Throws where a field has a value other than those listed. It may be absent. */
   only(computed: Readonly<Record<string, readonly unknown[]>>): this {
     for (const [name, values] of Object.entries(computed)) {

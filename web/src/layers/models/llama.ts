@@ -12,7 +12,7 @@ import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { prefixOf, Renamed } from "./published.js";
 
-const COMPUTED = { model_type: ["llama", "mistral"], partial_rotary_factor: [1], mlp_bias: [false] };
+const COMPUTED = { partial_rotary_factor: [1], mlp_bias: [false] };
 
 /** Llama or Mistral, from its config.json and its published parameters, whose names may begin with `model.`. */
 export class LlamaModel extends CausalModel {
@@ -26,7 +26,7 @@ export class LlamaModel extends CausalModel {
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "LlamaModel";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config).only(COMPUTED);
+    const read = new ConfigReader(where, config).ofType("llama", "mistral").only(COMPUTED);
     super(where, engine);
     const dim = read.count("hidden_size");
     const count = read.count("vocab_size");
