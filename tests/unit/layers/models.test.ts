@@ -370,9 +370,18 @@ test("configurations and files that do not fit are refused by name", async () =>
   });
   const gpt2 = caseOf("gpt2");
   const positions = Number(gpt2.config["n_positions"]);
+  const beyond = (count: number): string => {
+    const rule = `a text must have at most ${count} tokens, because the model has positions for no more`;
+    return `${rule}, got ${count + 1}: encode it with maxLength: ${count}`;
+  };
   const decoder = new GPT2Model(gpt2.config).load(gpt2.parameters);
   await expect(decoder.forward(Array.from({ length: positions + 1 }, () => 0))).rejects.toMatchObject({
     code: "option",
-    message: `GPT2Model: positions of tokens must be below ${positions}, number ${positions} is ${positions}`,
+    message: `GPT2Model: ${beyond(positions)}`,
+  });
+  const most = Number(bert.config["max_position_embeddings"]);
+  await expect(encoder.forward({ data: new Int32Array(most + 1), shape: [1, most + 1] })).rejects.toMatchObject({
+    code: "option",
+    message: `BertModel: ${beyond(most)}`,
   });
 });

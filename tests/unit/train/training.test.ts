@@ -1,6 +1,6 @@
 // Training: losses follow PyTorch's step by step, the same bits come out on every engine, and a run that is resumed goes on with them.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createHeed, type Heed, type Tensor } from "../../../web/src/index.js";
 import {
   GPT2Model,
@@ -333,6 +333,42 @@ test("a model that is disposed of in a pass keeps nothing in the engine", async 
   }).catch(() => {});
   model.dispose();
   expect(engine.memory().tensors).toBe(0);
+});
+
+test("tokens are counted in batches of any form", async () => {
+  using engine = await createHeed({ backend: "wasm", threads: 1 });
+  const model = new Linear({ inFeatures: 1, outFeatures: 1, engine }).init({ seed: 1 });
+  const optimizer = new Sgd(model, { learningRate: 0.1 });
+  const one = { data: Float32Array.of(1), shape: [1, 1] };
+  using kept = engine.tensor(new Float32Array(6), [2, 3]);
+  const batches: readonly (readonly [unknown, number])[] = [
+    [[Int32Array.of(1, 2, 3), Int32Array.of(1)], 3],
+    [{ tokens: [1, 2], targets: [3, 4] }, 2],
+    [{ name: "first", x: { data: new Float32Array(4), shape: [4] } }, 4],
+    [{ rows: [[1, 2, 3], [4]] }, 4],
+    [new Map([["ids", [1, 2, 3, 4, 5]]]), 5],
+    [{ data: new Float32Array(7), shape: [7] }, 7],
+    [[1, 2, 3, 4, 5, 6, 7, 8], 8],
+    [kept, 6],
+    [{ kept }, 6],
+    ["a text", 0],
+    [undefined, 0],
+  ];
+  const told: number[] = [];
+  // A step begins at 0 and ends after a second, however often it asks in between.
+  let asked = 0;
+  using _clock = vi.spyOn(performance, "now").mockImplementation(() => (asked++ === 0 ? 0 : 1000));
+  await train(model, {
+    optimizer,
+    steps: batches.length,
+    batch: (step) => batches[step]?.[0],
+    loss: async (model, _batch, pass) => meanSquaredError(await model.forward(one, { pass }), one, { pass }),
+    onStep: ({ tokensPerSecond }) => {
+      told.push(tokensPerSecond);
+      asked = 0;
+    },
+  });
+  expect(told).toEqual(batches.map(([, count]) => count));
 });
 
 test("gradients are clipped to a norm", async () => {

@@ -3,6 +3,7 @@
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
 import { guard } from "../api/guard.js";
+import { product } from "../api/operands.js";
 import {
   isRecord,
   readCount,
@@ -12,7 +13,7 @@ import {
   refusal,
   throwIfAborted,
 } from "../api/read-values.js";
-import type { Tensor } from "../api/tensor.js";
+import { Tensor } from "../api/tensor.js";
 import { numbersOf } from "../api/typed-array.js";
 import { unlessAborted } from "../api/unless-aborted.js";
 import type { Layer } from "../layers/layer.js";
@@ -31,7 +32,7 @@ export interface StepReport {
   readonly loss: number;
   /** Of the gradients before they were clipped; undefined without `clip`. */
   readonly norm: number | undefined;
-  /** Numbers of a batch's first part in each second. */
+  /** Numbers of a batch, or of its first part that has any, in each second; 0 where it has none. */
   readonly tokensPerSecond: number;
 }
 
@@ -176,8 +177,18 @@ function missing(name: string): never {
   throw new HeedError("option", `${where}: ${name} must be given`);
 }
 
-/** The numbers in the first part of a batch. */
+/** How many numbers a batch has, or the first of its parts that has any, in an array, an object or a Map. */
 function countOf(batch: unknown): number {
-  const first: unknown = Array.isArray(batch) ? batch[0] : batch;
-  return numbersOf(isRecord(first) && "data" in first ? first["data"] : first)?.length ?? 0;
+  const whole = Array.isArray(batch) && Array.isArray(batch[0]) ? 0 : numbersIn(batch);
+  if (whole > 0) return whole;
+  const parts = batch instanceof Map ? [...batch.values()] : isRecord(batch) ? Object.values(batch) : [];
+  return parts.map(numbersIn).find((count) => count > 0) ?? 0;
+}
+
+/** Of a tensor, an array, or rows. */
+function numbersIn(value: unknown): number {
+  if (value instanceof Tensor) return product(value.shape);
+  if (isRecord(value) && "data" in value) return numbersIn(value["data"]);
+  if (Array.isArray(value) && Array.isArray(value[0])) return value.reduce((sum, row) => sum + numbersIn(row), 0);
+  return numbersOf(value)?.length ?? 0;
 }

@@ -16,6 +16,7 @@ import { Encoder, handOutStack, type StackMade } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { MaskedWordHead, takeHead } from "./masked-word-head.js";
+import { checkPositions } from "./positions.js";
 import { prefixOf, Renamed } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
@@ -44,7 +45,6 @@ export interface BertResult<O> {
 }
 
 const COMPUTED = {
-  model_type: ["bert"],
   position_embedding_type: ["absolute"],
   is_decoder: [false],
   add_cross_attention: [false],
@@ -73,7 +73,7 @@ export class BertModel extends Layer {
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "BertModel";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config).only(COMPUTED);
+    const read = new ConfigReader(where, config).ofType("bert").only(COMPUTED);
     super(where, engine);
     const dim = read.count("hidden_size");
     const count = read.count("vocab_size");
@@ -193,7 +193,8 @@ export class BertModel extends Layer {
         throw new HeedError("shape", `${where}: tokenTypes must be as many as tokens, got ${segments.data.length}`);
       }
       const numbered = { data: Int32Array.from({ length }, (_, at) => at), shape: [length] };
-      const positions = await this.#positions.compute(inner, numbered, { where, name: "positions of tokens" });
+      checkPositions(where, numbered, this.#positions.count);
+      const positions = await this.#positions.compute(inner, numbered);
       const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
       const both = await inner.pointwise(words, {
         addend: await this.#types.compute(inner, segments, { where, name: "tokenTypes" }),

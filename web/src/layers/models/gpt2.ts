@@ -10,10 +10,10 @@ import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
+import { checkPositions } from "./positions.js";
 import { prefixOf, Renamed } from "./published.js";
 
 const COMPUTED = {
-  model_type: ["gpt2"],
   scale_attn_weights: [true],
   scale_attn_by_inverse_layer_idx: [false],
   add_cross_attention: [false],
@@ -38,7 +38,7 @@ export class GPT2Model extends CausalModel {
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "GPT2Model";
     const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config).only(COMPUTED);
+    const read = new ConfigReader(where, config).ofType("gpt2").only(COMPUTED);
     super(where, engine);
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
@@ -102,7 +102,8 @@ export class GPT2Model extends CausalModel {
   ): Promise<StackMade> {
     const { where } = this;
     const x = await scope.one(async (inner) => {
-      const addend = await this.#positions.compute(inner, positions, { where, name: "positions of tokens" });
+      checkPositions(where, positions, this.#positions.count);
+      const addend = await this.#positions.compute(inner, positions);
       return inner.pointwise(await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
     return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions }, caches);

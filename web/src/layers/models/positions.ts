@@ -55,6 +55,14 @@ export function positionsOf(
   };
 }
 
+/** Throws where a text has more tokens than the model has positions. */
+export function checkPositions(where: string, { data }: Indices, count: number): void {
+  const length = data.reduce((most, position) => Math.max(most, position), -1) + 1;
+  if (length <= count) return;
+  const rule = `a text must have at most ${count} tokens, because the model has positions for no more`;
+  throw new HeedError("option", `${where}: ${rule}, got ${length}: encode it with maxLength: ${count}`);
+}
+
 /** For each token, the number of unmasked tokens before it. */
 function counted(entry: Uint8Array): number[] {
   let count = 0;
