@@ -7,9 +7,9 @@ import {
   copyF16,
   isFloat16Array,
   isFloat32Array,
-  isTypedArray,
   isUint8Array,
   isUint16Array,
+  listOf,
   plainBytes,
   plainF32,
 } from "./typed-array.js";
@@ -43,7 +43,7 @@ export interface Held extends Arguments {
 export function hold(given: Arguments, numbers = copyNumbers): Held {
   const shared: Tensor[] = [];
   const operand = (value: unknown): unknown => {
-    if (value instanceof Tensor) {
+    if (Tensor.is(value)) {
       const tensor = Tensor.share(value);
       shared.push(tensor);
       return tensor;
@@ -52,7 +52,7 @@ export function hold(given: Arguments, numbers = copyNumbers): Held {
     return { data: numbers(value["data"]), shape: copyNumbers(value["shape"]), dtype: value["dtype"] };
   };
   const named = (value: unknown, depth: number): unknown => {
-    if (!isOptions(value) || value instanceof Tensor || "data" in value || depth === 0) return operand(value);
+    if (!isOptions(value) || Tensor.is(value) || "data" in value || depth === 0) return operand(value);
     const copy: Record<string, unknown> = {};
     for (const name of new Set([...Object.keys(value), ...NAMES])) {
       if (!(name in value)) continue;
@@ -75,6 +75,5 @@ function copyNumbers(value: unknown): unknown {
   if (isFloat32Array(value)) return plainF32(value).slice();
   if (isUint8Array(value)) return plainBytes(value).slice();
   if (isFloat16Array(value) || isUint16Array(value)) return copyF16(value);
-  if (Array.isArray(value)) return value.slice();
-  return isTypedArray(value) ? [...value] : value;
+  return listOf(value) ?? value;
 }

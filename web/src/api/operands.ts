@@ -15,6 +15,7 @@ import {
   isUint8Array,
   isUint16Array,
   lengthOf,
+  listOf,
   plainBytes,
   plainDType,
   plainF16,
@@ -50,7 +51,7 @@ export function roomFor(where: string, name: string, view: View): OutputView {
 
 /** Reads a `{ data, shape }` or a tensor of this backend; without a backend every tensor is refused. `name` is its name in messages. */
 export function readTensor(where: string, name: string, value: unknown, backend: Backend | null): ReadTensor {
-  if (value instanceof Tensor) {
+  if (Tensor.is(value)) {
     const resident = Tensor.residentOf(value, backend, `${where}: ${name}`);
     const { elements, dtype } = resident;
     return { source: { kind: "resident", resident }, dtype, shape: value.shape, elements };
@@ -122,7 +123,8 @@ function hintFor(name: string, data: unknown): string {
 /** Reads a `{ data, shape }` of bytes or booleans. Throws where a byte is neither 0 nor 1. */
 export function readMask(where: string, name: string, value: unknown): ReadTensor {
   const { data, shape } = readFields(where, name, value, "{ data, shape }, a Uint8Array or boolean[]");
-  return withArray(where, name, readMaskData(where, name, data), readShape(where, name, shape));
+  const sizes = readShape(where, name, shape);
+  return withArray(where, name, readMaskData(where, name, data, sizes), sizes);
 }
 
 /** Gives bare values a shape: [L, S] or [B, H, L, S], by their number. */
@@ -142,20 +144,23 @@ function bareLength(value: object): number {
   return "length" in value && typeof value.length === "number" ? value.length : 0;
 }
 
+/** As many axes as PyTorch's tensors have at most. */
+export const MOST_AXES = 64;
+
+const isSize = (size: unknown): boolean =>
+  typeof size === "number" && Number.isInteger(size) && size >= 0 && size <= MAX_ELEMENTS;
+
 /** Throws unless heed can address an array of this shape. Returns a copy, because the caller may change its own. */
 export function readShape(where: string, name: string, shape: unknown): readonly number[] {
   if (!Array.isArray(shape)) {
     throw new HeedError("shape", `${where}: ${name}.shape must be an array of numbers, got ${showValue(shape)}`);
   }
-  const sizes: number[] = [];
-  for (const size of shape) {
-    if (typeof size !== "number" || !Number.isInteger(size) || size < 0 || size > MAX_ELEMENTS) {
-      throw new HeedError(
-        "shape",
-        `${where}: the sizes of ${name} must be whole numbers from 0 to ${MAX_ELEMENTS}, got ${showShape(shape)}`,
-      );
-    }
-    sizes.push(size);
+  const sizes = listOf<number>(shape, MOST_AXES, isSize);
+  if (sizes === null) {
+    throw new HeedError(
+      "shape",
+      `${where}: the sizes of ${name} must be whole numbers from 0 to ${MAX_ELEMENTS}, at most ${MOST_AXES}, got ${showShape(shape)}`,
+    );
   }
   if (product(sizes) > MAX_ELEMENTS) {
     throw new HeedError(
@@ -188,8 +193,8 @@ function readFields(
   throw new HeedError("dtype", `${where}: ${name} must be ${wanted}, got ${showValue(value)}`);
 }
 
-function readMaskData(where: string, name: string, data: unknown): Uint8Array {
-  if (Array.isArray(data)) return fromBooleans(where, name, data);
+function readMaskData(where: string, name: string, data: unknown, shape: readonly number[]): Uint8Array {
+  if (Array.isArray(data)) return fromBooleans(where, name, data, checkCount(where, name, shape, data.length));
   if (!isUint8Array(data)) {
     const hint = isFloat32Array(data) ? "; numbers that are added to the scores are a bias" : "";
     throw new HeedError(
@@ -219,8 +224,8 @@ function areBits(bytes: Uint8Array): boolean {
   return (seen & ~0x01010101) === 0;
 }
 
-function fromBooleans(where: string, name: string, data: readonly unknown[]): Uint8Array {
-  const bytes = new Uint8Array(data.length);
+function fromBooleans(where: string, name: string, data: readonly unknown[], count: number): Uint8Array {
+  const bytes = new Uint8Array(count);
   for (const [index, value] of data.entries()) {
     if (typeof value !== "boolean") {
       throw new HeedError("dtype", `${where}: ${name} values must be booleans, got ${showValue(value)} at ${index}`);
@@ -236,16 +241,20 @@ function withArray(
   array: Float32Array | Uint16Array | Uint8Array,
   shape: readonly number[],
 ): ReadTensor {
-  const elements = product(shape);
-  if (array.length !== elements) {
-    // The buffer of a transferred array reads as empty, whatever it held.
-    const detached = array.buffer.byteLength === 0 ? " (its buffer was transferred)" : "";
-    throw new HeedError(
-      "shape",
-      `${where}: ${name} of shape ${showShape(shape)} must have ${elements} elements, got ${array.length}${detached}`,
-    );
-  }
+  // The buffer of a transferred array reads as empty, whatever it held.
+  const detached = array.buffer.byteLength === 0 ? " (its buffer was transferred)" : "";
+  const elements = checkCount(where, name, shape, array.length, detached);
   return { source: { kind: "array", array }, dtype: dtypeOf(array), shape, elements };
+}
+
+/** The number of elements of the shape. Throws unless the array has as many. */
+function checkCount(where: string, name: string, shape: readonly number[], length: number, why = ""): number {
+  const elements = product(shape);
+  if (length === elements) return elements;
+  throw new HeedError(
+    "shape",
+    `${where}: ${name} of shape ${showShape(shape)} must have ${elements} elements, got ${length}${why}`,
+  );
 }
 
 function dtypeOf(array: Float32Array | Uint16Array | Uint8Array): Operand["dtype"] {

@@ -115,7 +115,7 @@ class ParameterReader {
   number(name: string, isGood: (number: number) => boolean, rule: string): Operand | null {
     const value = this.#given[name];
     if (value === undefined) return null;
-    const numbers = typeof value === "number" ? [value] : numbersOf(value);
+    const numbers = typeof value === "number" ? [value] : numbersOf(value, this.#heads);
     const isOfHeads = numbers !== null && (numbers.length === 1 || numbers.length === this.#heads);
     if (!isOfHeads || !numbers.every((number) => isGood(Math.fround(number)))) {
       throw new HeedError(

@@ -44,7 +44,7 @@ export function readStructure(where: string, given: GivenStructure, scores: Dims
 /** [left, right], null where open. */
 function readWindow(where: string, value: unknown): readonly (number | null)[] {
   if (value === undefined) return [null, null];
-  const sides = numbersOf(value);
+  const sides = numbersOf(value, 2);
   const isOpen = (side: number): boolean => side === -1 || side === Infinity;
   if (sides?.length === 2 && sides.every((side) => isOpen(side) || (Number.isInteger(side) && side >= 0))) {
     return sides.map((side) => (isOpen(side) ? null : Math.min(side, 2 ** 31 - 1)));
@@ -58,7 +58,7 @@ function readWindow(where: string, value: unknown): readonly (number | null)[] {
 /** One for each of `count` things. */
 function readOffsets(where: string, value: unknown, count: number, things: string): Int32Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const offsets = typeof value === "number" ? new Array<number>(count).fill(value) : numbersOf(value);
+  const offsets = typeof value === "number" ? new Array<number>(count).fill(value) : numbersOf(value, count);
   const isOffset = (offset: number): boolean => Number.isInteger(offset) && Math.abs(offset) <= MAX_OFFSET;
   if (offsets === null || offsets.length !== count || !offsets.every(isOffset)) {
     throw new HeedError(
@@ -77,7 +77,7 @@ function readLengths(
   limit: number,
 ): Int32Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const lengths = numbersOf(value);
+  const lengths = numbersOf(value, batch);
   const isLength = (length: number): boolean => Number.isInteger(length) && length >= 0 && length <= limit;
   if (lengths === null || lengths.length !== batch || !lengths.every(isLength)) {
     throw new HeedError(
@@ -96,7 +96,7 @@ function readPerHead(
   isGood: (number: number) => boolean,
 ): Float32Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const numbers = numbersOf(value);
+  const numbers = numbersOf(value, heads);
   if (numbers === null || numbers.length !== heads || !numbers.every((number) => isGood(Math.fround(number)))) {
     throw new HeedError(
       "option",

@@ -48,6 +48,11 @@ export class Tensor {
     Object.freeze(this);
   }
 
+  /** @internal Unlike `instanceof`, it runs no code of a proxy, which is none. */
+  static is(value: unknown): value is Tensor {
+    return typeof value === "object" && value !== null && #backend in value;
+  }
+
   /** @internal The tensor's resident. Throws HeedError `disposed` when it was freed, or belongs to another engine. */
   static residentOf(tensor: Tensor, backend: Computer | null, where: string): Resident {
     if (tensor.#backend.root !== backend?.root)

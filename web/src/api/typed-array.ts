@@ -77,20 +77,38 @@ export function plainDType(given: unknown): unknown {
   return typeof given === "string" ? given.replace("float", "f") : given;
 }
 
-/** The numbers of an array, a typed array or a tensor's data; null for anything else. */
-export function numbersOf(given: unknown): readonly number[] | null {
-  if (typeof given === "object" && given !== null && "data" in given) {
-    const { data } = given;
-    return numbersOf(
-      isUint16Array(data) && "dtype" in given && plainDType(given.dtype) === "f16" ? fromF16(plainF16(data)) : data,
-    );
-  }
+/** The most elements of a list whose length nothing else bounds. */
+export const MOST_LISTED = 2 ** 26;
+
+/** A copy of an array or a typed array; null for anything else. Its length is held against `most` before it is read, and what is not `good` ends the reading. */
+export function listOf<T = unknown>(
+  given: unknown,
+  most = MOST_LISTED,
+  good: (element: unknown) => boolean = (element) => element !== undefined,
+): readonly T[] | null {
   if (!Array.isArray(given) && !isTypedArray(given)) return null;
-  const numbers = [...given];
-  return numbers.every((number) => typeof number === "number") ? numbers : null;
+  const { length } = given;
+  if (length > most) return null;
+  const list: T[] = [];
+  for (let at = 0; at < length; at++) {
+    const element: unknown = given[at];
+    if (!good(element)) return null;
+    list.push(element as T);
+  }
+  return list;
 }
 
-export function isTypedArray(value: unknown): value is Iterable<unknown> & ArrayBufferView {
+/** The numbers of an array, a typed array or a tensor's data, if there are at most so many; null for anything else. */
+export function numbersOf(given: unknown, most = MOST_LISTED): readonly number[] | null {
+  if (typeof given === "object" && given !== null && "data" in given) {
+    const { data } = given;
+    const isF16 = isUint16Array(data) && "dtype" in given && plainDType(given.dtype) === "f16";
+    return numbersOf(isF16 ? fromF16(plainF16(data)) : data, most);
+  }
+  return listOf<number>(given, most, (number) => typeof number === "number");
+}
+
+export function isTypedArray(value: unknown): value is ArrayLike<unknown> & ArrayBufferView {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
 

@@ -78,8 +78,8 @@ function weightForm(where: string, wanted: WantedWeights, queries: number): Weig
   if (wanted === false) return null;
   if (wanted === true) return { of: "rows", from: 0, to: queries };
   if (wanted === "mean") return { of: "mean" };
-  const [from = -1, to = -1, ...rest] = numbersOf(wanted.rows) ?? [];
-  const isRange = rest.length === 0 && Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from < to;
+  const [from = -1, to = -1] = numbersOf(wanted.rows, 2) ?? [];
+  const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from < to;
   if (isRange && to <= queries) return { of: "rows", from, to };
   throw new HeedError(
     "option",
@@ -183,11 +183,8 @@ function broadcastOperand(
 function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]: Dims4): BlockMask | null {
   if (value === undefined) return null;
   const { size, keep } = readRecord(where, "blocks", value, BLOCK_OPTIONS);
-  const [ofQueries = 0, ofKeys = 0, ...rest] = numbersOf(size) ?? [];
-  if (
-    rest.length > 0 ||
-    ![ofQueries, ofKeys].every((count) => Number.isInteger(count) && count >= 1 && count < 2 ** 31)
-  ) {
+  const [ofQueries = 0, ofKeys = 0] = numbersOf(size, 2) ?? [];
+  if (![ofQueries, ofKeys].every((count) => Number.isInteger(count) && count >= 1 && count < 2 ** 31)) {
     throw new HeedError(
       "option",
       `${where}: blocks.size must be two whole numbers, 1 or more, of queries and of keys, got ${showValue(size)}`,

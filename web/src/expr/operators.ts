@@ -2,7 +2,7 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { type HalfArray, isUint16Array, numbersOf, typedArrayName } from "../api/typed-array.js";
+import { type HalfArray, isUint16Array, listOf, MOST_LISTED, numbersOf, typedArrayName } from "../api/typed-array.js";
 import { compile } from "./compile.js";
 import { begin, born } from "./family.js";
 import { reading as readingOf } from "./reading.js";
@@ -127,11 +127,8 @@ const TYPES: ReadonlyMap<unknown, ExprType> = new Map([
 
 /** Copies data without calling its methods, so that the copy is what was checked. Null where data cannot make a table. */
 function copyOf(data: unknown, dtype: unknown): { readonly type: ExprType; readonly numbers: Float64Array } | null {
-  if (Array.isArray(data)) {
-    const values: unknown[] = Array.from({ length: data.length }, (_, index) => data[index]);
-    if (values.some((value) => typeof value !== "boolean")) return null;
-    return { type: "bool", numbers: Float64Array.from(values, Number) };
-  }
+  const truths = listOf<boolean>(data, MOST_LISTED, (value) => typeof value === "boolean");
+  if (truths !== null) return { type: "bool", numbers: Float64Array.from(truths, Number) };
   const f16 = isUint16Array(data) && dtype === "f16" ? numbersOf({ data, dtype }) : null;
   if (f16 !== null) return { type: "float", numbers: Float64Array.from(f16) };
   const type = TYPES.get(typedArrayName(data));

@@ -2,7 +2,9 @@
 
 import { type CacheLock, type HeldCache, LOCK } from "../api/cache/types.js";
 import { isRecord } from "../api/read-values.js";
+import { listOf } from "../api/typed-array.js";
 import { unlessAborted } from "../api/unless-aborted.js";
+import { MOST_LAYERS } from "./read.js";
 
 /** From each cache to the handle by which a pass that holds its lock uses it. */
 export type HeldCaches = ReadonlyMap<unknown, HeldCache>;
@@ -49,7 +51,7 @@ export async function withLocks<R>({ where, caches, signal, act }: Pass<R>): Pro
 export function cachesIn(given: Readonly<Record<string, unknown>>): readonly unknown[] {
   const { cache, caches } = given;
   const inner = ["self", "cross", "encoder"].map((name) => given[name]).map((part) => isRecord(part) && part["cache"]);
-  return [cache, ...(Array.isArray(caches) ? caches : []), ...inner];
+  return [cache, ...(listOf(caches, MOST_LAYERS) ?? []), ...inner];
 }
 
 function hasLock(cache: unknown): cache is { [LOCK](): CacheLock } {

@@ -8,6 +8,7 @@ import { checkRoom } from "../api/operands.js";
 import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { listOf, MOST_LISTED } from "../api/typed-array.js";
 import type { Resident } from "../backends/backend.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
@@ -28,6 +29,7 @@ import {
 } from "./parameters.js";
 import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
+import { readOnce } from "./read.js";
 import { handOut, type ResidentParameter, Scope } from "./scope.js";
 
 export interface LayerOptions {
@@ -88,10 +90,7 @@ export abstract class Layer {
   /** Draws all parameters by the layer's own rule, which is PyTorch's. The same seed gives the same numbers. */
   init(options?: InitOptions): this {
     const { where } = this;
-    const given = guard("option", `${where}.init: reading its arguments`, () =>
-      readRecord(`${where}.init`, "options", options, ["seed"]),
-    );
-    const seed = given["seed"] ?? 0;
+    const { seed = 0 } = readOnce(`${where}.init`, "options", options, ["seed"]);
     if (typeof seed !== "number" || !Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32) {
       throw new HeedError("option", `${where}.init: seed must be a whole number of 32 bits, got ${showValue(seed)}`);
     }
@@ -162,14 +161,17 @@ export abstract class Layer {
 
   #setFrozen(method: string, names: unknown, isFrozen: boolean): this {
     const where = `${this.where}.${method}`;
-    if (!Array.isArray(names)) {
+    const wanted = guard("option", `${where}: reading names`, () => {
+      return listOf<string>(names, MOST_LISTED, (name) => typeof name === "string");
+    });
+    if (wanted === null) {
       throw new HeedError("option", `${where}: names must be an array of strings, got ${showValue(names)}`);
     }
     const all = [...this.#all()];
-    const chosen = names.map((wanted: unknown) => {
-      const found = all.filter(([name]) => name === wanted || name.startsWith(`${String(wanted)}.`));
+    const chosen = [...new Set(wanted)].map((name) => {
+      const found = all.filter(([one]) => one === name || one.startsWith(`${name}.`));
       if (found.length > 0) return found;
-      throw new HeedError("option", `${where}: no parameter is named ${showValue(wanted)}, or begins so`);
+      throw new HeedError("option", `${where}: no parameter is named ${showValue(name)}, or begins so`);
     });
     for (const [, parameter] of chosen.flat()) parameter.isFrozen = isFrozen;
     return this;
@@ -206,6 +208,11 @@ export abstract class Layer {
   /** The names of all parameters. */
   protected names(): Set<string> {
     return new Set([...this.#all()].map(([name]) => name));
+  }
+
+  /** @internal Unlike `instanceof`, it runs no code of a proxy, which is none. */
+  static is(value: unknown): value is Layer {
+    return typeof value === "object" && value !== null && #own in value;
   }
 
   /** @internal For heed/train. */

@@ -2,6 +2,7 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
+import { guardAsync } from "../api/guard.js";
 import type { TensorInput } from "../api/options.js";
 import type { Tensor } from "../api/tensor.js";
 import type { Scope } from "./scope.js";
@@ -24,9 +25,12 @@ export class Pass {
 
   /** Brings an array into the pass and asks for its gradient, which `gradients` then gives among `inputGradients`. What is computed from it before is not part of that. */
   async input(x: TensorInput): Promise<Tensor> {
-    const tensor = await this.#scope.take("Pass.input", "x", x);
+    const where = "Pass.input";
+    const tensor = await guardAsync("option", `${where}: reading its argument`, async () => {
+      return this.#scope.take(where, "x", x);
+    });
     if (this.#scope.tape?.needs(tensor) === true) {
-      throw new HeedError("option", "Pass.input: x must come from outside of the pass, got a tensor that it made");
+      throw new HeedError("option", `${where}: x must come from outside of the pass, got a tensor that it made`);
     }
     this.#want(tensor);
     return tensor;
@@ -34,7 +38,7 @@ export class Pass {
 
   /** @internal Throws unless `pass` is one. */
   static scopeOf(where: string, pass: unknown): Scope {
-    if (pass instanceof Pass) return pass.#scope;
+    if (typeof pass === "object" && pass !== null && #scope in pass) return pass.#scope;
     throw new HeedError("option", `${where}: pass must be the one that gradients gives, got ${showValue(pass)}`);
   }
 }

@@ -151,7 +151,7 @@ export class Scope {
 
   /** Brings an argument of the caller into this engine's memory, as f32. Arrays are read before this returns. */
   take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
-    const isHere = value instanceof Tensor && value.location === "wasm" && Tensor.isOf(value, this.backend);
+    const isHere = Tensor.is(value) && value.location === "wasm" && Tensor.isOf(value, this.backend);
     if (isHere && value.dtype === "f32") return value;
     if (isReadable(value)) {
       return readWhole(value).then((whole) => this.#upload(readTensor(where, name, whole, null)));

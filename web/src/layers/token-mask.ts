@@ -18,8 +18,9 @@ export function readTokenMask(where: string, mask: unknown, batch: number, lengt
   if (!isUint8Array(mask) && !Array.isArray(mask)) {
     throw new HeedError("dtype", `${where}: mask must be a Uint8Array or boolean[] of [B, L], got ${showValue(mask)}`);
   }
-  readMask(where, "mask", { data: mask, shape: [batch, length] });
-  return { data: Uint8Array.from<number | boolean>(mask, Number), shape: [batch, 1, 1, length] };
+  const { source } = readMask(where, "mask", { data: mask, shape: [batch, length] });
+  if (source.kind !== "array" || !(source.array instanceof Uint8Array)) throw new TypeError("a mask was read");
+  return { data: source.array.slice(), shape: [batch, 1, 1, length] };
 }
 
 /** The mask of a call that was given one, or has padding after some texts, or both. It begins with `past` tokens that came before. Null: no mask. */

@@ -13,7 +13,7 @@ import { required } from "../layers/read.js";
 import { inProgram, inTurn } from "./in-program.js";
 import { alphasOf } from "./lora.js";
 import { Optimizer } from "./optimizers.js";
-import { type Learning, learn } from "./variables.js";
+import { checkModel, type Learning, learn } from "./variables.js";
 
 /** The names of what an optimizer keeps begin so. */
 const PREFIX = "optimizer";
@@ -200,9 +200,6 @@ function kindOf(optimizer: Optimizer): string {
 }
 
 function check(where: string, model: unknown, optimizer: unknown): void {
-  if (!(model instanceof Layer)) {
-    throw new HeedError("option", `${where}: model must be a layer or a model, got ${showValue(model)}`);
-  }
-  if (optimizer instanceof Optimizer && optimizer.model === model) return;
-  throw new HeedError("option", `${where}: optimizer must be one of this model, got ${showValue(optimizer)}`);
+  checkModel(where, model);
+  Optimizer.check(where, optimizer, model);
 }

@@ -3,11 +3,11 @@
 import { guardAsync } from "../api/guard.js";
 import { refusal } from "../api/read-values.js";
 import type { Program, Resident } from "../backends/backend.js";
-import { Layer } from "../layers/layer.js";
+import type { Layer } from "../layers/layer.js";
 import { COMBINE, SQUARE_SUM } from "../operations/training/combine.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { inProgram, inTurn } from "./in-program.js";
-import { isLearning, learn } from "./variables.js";
+import { checkModel, isLearning, learn } from "./variables.js";
 
 /** As PyTorch adds it, so that the norm of zero gradients divides nothing by zero. */
 const EPSILON = 1e-6;
@@ -16,9 +16,7 @@ const EPSILON = 1e-6;
 export function clipNorm(model: Layer, most: number): Promise<number> {
   const where = "clipNorm";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    if (!(model instanceof Layer)) {
-      throw refusal(where, "model", "a layer or a model", model);
-    }
+    checkModel(where, model);
     if (typeof most !== "number" || !(most > 0)) {
       throw refusal(where, "the norm", "above 0", most);
     }

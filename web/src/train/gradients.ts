@@ -15,7 +15,7 @@ import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
 import { inTurn } from "./in-program.js";
 import { Recorder } from "./recorder.js";
-import { learn } from "./variables.js";
+import { checkModel, learn } from "./variables.js";
 
 export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
@@ -88,13 +88,14 @@ async function runPass<R extends PassResult, Back extends object>(
   back: ((begun: Begun, loss: Tensor) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
 ): Promise<Read<R> & Back> {
   const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
-  const signal = readSignal(where, given["signal"]);
+  const signal = guard("option", `${where}: reading signal`, () => {
+    const read = readSignal(where, given["signal"]);
+    throwIfAborted(where, read);
+    return read;
+  });
   const scale = readFinite(where, "scale", given["scale"], 1);
   const isCheckpointing = readBoolean(where, "checkpointing", given["checkpointing"], false);
-  throwIfAborted(where, signal);
-  if (!(model instanceof Layer)) {
-    throw new HeedError("option", `${where}: model must be a layer or a model of heed/layers, got ${showValue(model)}`);
-  }
+  checkModel(where, model);
   if (typeof act !== "function") {
     throw new HeedError("option", `${where}: the pass must be a function, got ${showValue(act)}`);
   }
@@ -108,13 +109,14 @@ async function runPass<R extends PassResult, Back extends object>(
     try {
       const inputs: Tensor[] = [];
       // Its own errors are the caller's.
-      const result = await act(
+      const returned = await act(
         new Pass(scope, (x) => {
           if (back === null) return;
           recorder.want(x);
           inputs.push(x);
         }),
       );
+      const result = guard("option", `${where}: reading what the pass returned`, () => ({ ...returned }));
       const loss = lossOf(where, result, recorder);
       const ending = async (): Promise<Read<R> & Back> => {
         const made = await back?.({ scope, program, recorder, inputs, scale }, loss);
@@ -134,9 +136,8 @@ async function runPass<R extends PassResult, Back extends object>(
   }
 }
 
-function lossOf(where: string, result: unknown, { losses }: Recorder): Tensor {
-  const loss = typeof result === "object" && result !== null && "loss" in result ? result.loss : undefined;
-  if (loss instanceof Tensor && losses.has(loss)) return loss;
+function lossOf(where: string, { loss }: { readonly loss?: unknown }, { losses }: Recorder): Tensor {
+  if (Tensor.is(loss) && losses.has(loss)) return loss;
   const rule = "the pass must return { loss }, with what a loss function of heed/train gave in this pass";
   throw new HeedError("option", `${where}: ${rule}, got ${showValue(loss)}`);
 }
@@ -152,7 +153,7 @@ function withoutGradients(model: Layer, recorder: Recorder, inputs: readonly Ten
 async function readAll<R extends PassResult>(result: R): Promise<Read<R>> {
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(result)) {
-    if (!(value instanceof Tensor)) read[name] = value;
+    if (!Tensor.is(value)) read[name] = value;
     else if (name === "loss") read[name] = (await value.read())[0];
     else read[name] = { data: await value.read(), shape: value.shape, dtype: "f32" };
   }

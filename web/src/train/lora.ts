@@ -5,6 +5,7 @@ import { HeedError } from "../api/errors.js";
 import { guard, guardAsync } from "../api/guard.js";
 import { readPositive } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
+import { listOf } from "../api/typed-array.js";
 import type { Program, Resident } from "../backends/backend.js";
 import { boundOf, type Draw, same } from "../layers/draw.js";
 import { saveSafetensors } from "../layers/io/index.js";
@@ -19,7 +20,7 @@ import { PRODUCT } from "../operations/training/product.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { rowsOf } from "./backward-pass.js";
 import { inProgram, inTurn } from "./in-program.js";
-import { groupsOf, learn } from "./variables.js";
+import { checkModel, groupsOf, learn } from "./variables.js";
 
 /** The alphas of adapters by the layers that are their A, for checkpoints: no parameter tells them. */
 const ALPHAS = new WeakMap<Layer, number>();
@@ -66,9 +67,7 @@ export interface LoraConfig {
 export function lora(model: Layer, options: LoraOptions): Lora {
   const where = "lora";
   const given = readOnce(where, "options", options, ["rank", "alpha", "targets", "seed"]);
-  if (!(model instanceof Layer)) {
-    throw new HeedError("option", `${where}: model must be a layer or a model, got ${showValue(model)}`);
-  }
+  checkModel(where, model);
   const rank = readSize(where, "rank", given["rank"]);
   const alpha = readPositive(where, "alpha", given["alpha"], rank);
   const matches = guard("option", `${where}: reading targets`, () => readTargets(where, given["targets"]));
@@ -86,6 +85,11 @@ export function lora(model: Layer, options: LoraOptions): Lora {
       throw new HeedError("option", `${where}: no linear layer is named ${shown}, or ends so, among ${names}`);
     }),
   );
+  for (const [path, { inFeatures, outFeatures }] of targets) {
+    if (rank <= Math.max(inFeatures, outFeatures)) continue;
+    const rule = `rank must be at most ${Math.max(inFeatures, outFeatures)} for ${path || "the layer"}`;
+    throw new HeedError("option", `${where}: ${rule}, [${outFeatures}, ${inFeatures}], got ${rank}`);
+  }
   checkWeights(where, model, targets);
   return new Lora(model, targets, { rank, alpha, seed: given["seed"] as number | undefined });
 }
@@ -96,10 +100,14 @@ interface Target {
 }
 
 function readTargets(where: string, targets: unknown): readonly Target[] {
-  const all: readonly unknown[] = Array.isArray(targets) ? targets : [];
+  const all = listOf(targets) ?? [];
   const read = all.flatMap((target): Target[] => {
     const shown = showValue(target);
-    if (target instanceof RegExp) return [{ shown: String(target), match: (path) => path.search(target) !== -1 }];
+    if (target instanceof RegExp) {
+      // A copy, whose methods are JavaScript's.
+      const pattern = new RegExp(target);
+      return [{ shown: String(pattern), match: (path) => path.search(pattern) !== -1 }];
+    }
     if (typeof target !== "string" || target === "") return [];
     return [{ shown, match: (path) => `.${path}`.endsWith(`.${target}`) }];
   });

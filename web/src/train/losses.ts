@@ -86,6 +86,6 @@ function elementLoss(
 
 /** A tensor of the pass, or one of the engine. */
 async function taken(scope: Scope, where: string, name: string, x: unknown): Promise<Tensor> {
-  if (x instanceof Tensor) return scope.take(where, name, x);
+  if (Tensor.is(x)) return scope.take(where, name, x);
   throw new HeedError("dtype", `${where}: ${name} must be a tensor of the pass, got ${showValue(x)}`);
 }

@@ -2,8 +2,8 @@
 
 import { showValue } from "../api/describe.js";
 import { HeedError } from "../api/errors.js";
-import { guardAsync } from "../api/guard.js";
-import { isRecord, readBoolean, readFinite } from "../api/read-values.js";
+import { guard, guardAsync } from "../api/guard.js";
+import { readBoolean, readFinite } from "../api/read-values.js";
 import { numbersOf } from "../api/typed-array.js";
 import type { Program, Resident } from "../backends/backend.js";
 import { Layer } from "../layers/layer.js";
@@ -12,7 +12,7 @@ import type { Variable } from "../layers/variable.js";
 import { ADAM, SGD } from "../operations/training/optimizers.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { inProgram, inTurn } from "./in-program.js";
-import { isLearning, learn } from "./variables.js";
+import { checkModel, isLearning, learn } from "./variables.js";
 
 export interface StepOptions {
   /** Of this step and those after it. */
@@ -34,12 +34,17 @@ export abstract class Optimizer {
   #learningRate: number;
 
   protected constructor(where: string, model: Layer, learningRate: unknown, absent: number) {
-    if (!(model instanceof Layer)) {
-      throw new HeedError("option", `${where}: model must be a layer or a model, got ${showValue(model)}`);
-    }
+    checkModel(where, model);
     this.where = where;
     this.model = model;
     this.#learningRate = readPositive(where, "learningRate", learningRate, absent);
+  }
+
+  /** @internal Throws unless it is an optimizer of the model. */
+  static check(where: string, optimizer: unknown, model: unknown): asserts optimizer is Optimizer {
+    const isOptimizer = typeof optimizer === "object" && optimizer !== null && #learningRate in optimizer;
+    if (isOptimizer && optimizer.model === model) return;
+    throw new HeedError("option", `${where}: optimizer must be one of this model, got ${showValue(optimizer)}`);
   }
 
   get learningRate(): number {
@@ -245,8 +250,7 @@ function readShare(where: string, name: string, value: unknown, absent: number):
 
 function readBetas(where: string, value: unknown): readonly [number, number] {
   if (value === undefined) return [0.9, 0.999];
-  const numbers = isRecord(value) ? numbersOf(value) : null;
-  const [beta1 = -1, beta2 = -1, ...rest] = numbers ?? [];
-  if (rest.length === 0 && [beta1, beta2].every((beta) => beta >= 0 && beta < 1)) return [beta1, beta2];
+  const [beta1 = -1, beta2 = -1] = guard("option", `${where}: reading betas`, () => numbersOf(value, 2)) ?? [];
+  if ([beta1, beta2].every((beta) => beta >= 0 && beta < 1)) return [beta1, beta2];
   throw new HeedError("option", `${where}: betas must be two numbers from 0 to below 1, got ${showValue(value)}`);
 }

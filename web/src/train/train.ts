@@ -23,6 +23,7 @@ import { saveCheckpoint } from "./checkpoint.js";
 import { clipNorm } from "./clip-norm.js";
 import { gradients } from "./gradients.js";
 import { Optimizer } from "./optimizers.js";
+import { checkModel } from "./variables.js";
 
 /** What is told after each step. */
 export interface StepReport {
@@ -102,9 +103,8 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
   const clip = given.clip === undefined ? undefined : readPositive(where, "clip", given.clip, 1);
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
   const signal = readSignal(where, given.signal);
-  if (!(optimizer instanceof Optimizer) || optimizer.model !== model) {
-    throw refusal(where, "optimizer", "one of this model", optimizer);
-  }
+  checkModel(where, model);
+  Optimizer.check(where, optimizer, model);
   const saved = checkpoint && readRecord(where, "checkpoint", checkpoint, ["every", "save"]);
   const every = saved && (readCount(where, "checkpoint.every", saved["every"], null) ?? missing("checkpoint.every"));
   const acts = { batch, loss, schedule, onStep, "checkpoint.save": checkpoint?.save };
@@ -135,15 +135,16 @@ type Given<M extends Layer, B> = ReturnType<typeof read<M, B>>;
 async function run<M extends Layer, B>(model: M, given: Given<M, B>): Promise<void> {
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
   const { signal, steps, start, accumulate, clip, every } = given;
+  const goOn = (): void => guard("option", `${where}: reading signal`, () => throwIfAborted(where, signal));
   for (let step = start; step < steps; step++) {
     const begun = performance.now();
     let [total, tokens] = [0, 0];
     let norm: number | undefined;
     try {
       for (let part = 0; part < accumulate; part++) {
-        throwIfAborted(where, signal);
+        goOn();
         const numbers = await unlessAborted(where, signal, () => batch(step, part));
-        tokens += countOf(numbers);
+        tokens += guard("option", `${where}: reading a batch`, () => countOf(numbers));
         const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
           signal: signal ?? undefined,
           scale: 1 / accumulate,
@@ -151,7 +152,7 @@ async function run<M extends Layer, B>(model: M, given: Given<M, B>): Promise<vo
         });
         total += made.loss / accumulate;
       }
-      throwIfAborted(where, signal);
+      goOn();
       norm = clip === undefined ? undefined : await clipNorm(model, clip);
       await optimizer.step(schedule === undefined ? {} : { learningRate: rateOf(schedule(step)) });
     } catch (error) {

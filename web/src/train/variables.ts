@@ -1,5 +1,7 @@
 // The variables of a model: its parameters where they learn. Parameters that share their numbers are tied, and have one variable.
 
+import { showValue } from "../api/describe.js";
+import { HeedError } from "../api/errors.js";
 import type { RootBackend } from "../backends/backend.js";
 import { Layer } from "../layers/layer.js";
 import type { Numbers } from "../layers/numbers.js";
@@ -10,6 +12,12 @@ import { Variable } from "../layers/variable.js";
 export interface Learning {
   readonly variable: Variable;
   readonly parameters: ReadonlyMap<string, Parameter>;
+}
+
+/** Throws unless it is a layer. */
+export function checkModel(where: string, model: unknown): asserts model is Layer {
+  if (Layer.is(model)) return;
+  throw new HeedError("option", `${where}: model must be a layer or a model of heed/layers, got ${showValue(model)}`);
 }
 
 /** All loaded parameters of a model by their names, those that are tied together. */

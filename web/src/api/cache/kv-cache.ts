@@ -163,7 +163,7 @@ class PagedCache implements KVCache {
   }
 
   async reorder(indices: Numbers): Promise<void> {
-    const order = guard("option", "reorder: reading its arguments", () => numbersOf(indices)?.slice() ?? null);
+    const order = guard("option", "reorder: reading its arguments", () => numbersOf(indices, this.batch));
     return this.#mutex.run(() => {
       this.#assertUsable("reorder");
       const isEntry = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < this.batch;

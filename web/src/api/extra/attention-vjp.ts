@@ -24,12 +24,13 @@ import { HeedError } from "../errors.js";
 import { guard, guardAsync } from "../guard.js";
 import { type Held, hold } from "../hold.js";
 import { denseView, perHeadShape, type View } from "../layout.js";
-import { operandOf, product, readF32, readTensor } from "../operands.js";
+import { MOST_AXES, operandOf, product, readF32, readTensor } from "../operands.js";
 import { ATTENTION_OPTIONS } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { isRecord, readBoolean, readRecord, readSignal } from "../read-values.js";
 import { returned } from "../results.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
+import { listOf } from "../typed-array.js";
 import { unlessAborted } from "../unless-aborted.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { remembering } from "./remembering.js";
@@ -205,8 +206,9 @@ function weightsShape({ query, key }: AttentionProblem): Dims4 {
 /** The shape in which something was given; null: a number. */
 function shapeOf(value: unknown): readonly number[] | null {
   if (typeof value === "number") return null;
-  if (value instanceof Tensor) return value.shape;
-  if (isRecord(value) && Array.isArray(value["shape"])) return value["shape"] as readonly number[];
+  if (Tensor.is(value)) return value.shape;
+  const shape = isRecord(value) ? listOf<number>(value["shape"], MOST_AXES) : null;
+  if (shape !== null) return shape;
   return [isRecord(value) && typeof value["length"] === "number" ? value["length"] : 0];
 }
 

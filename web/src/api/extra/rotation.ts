@@ -46,7 +46,8 @@ export function readPositions(
   length: number,
 ): Float64Array<ArrayBuffer> | null {
   if (value === undefined) return null;
-  const numbers = typeof value === "number" ? Array.from({ length }, (_, token) => value + token) : numbersOf(value);
+  const numbers =
+    typeof value === "number" ? Array.from({ length }, (_, token) => value + token) : numbersOf(value, batch * length);
   const isCount = numbers?.length === length || numbers?.length === batch * length;
   if (numbers === null || !isCount) {
     throw new HeedError(

@@ -131,7 +131,7 @@ export async function relativeValues(
 async function asArrays(given: Arguments): Promise<Arguments> {
   const { tensors, options, release } = hold(given);
   const read = async (value: unknown): Promise<unknown> =>
-    value instanceof Tensor ? { data: await value.read(), shape: value.shape } : value;
+    Tensor.is(value) ? { data: await value.read(), shape: value.shape } : value;
   try {
     return { tensors: await Promise.all(tensors.map(read)), options };
   } finally {

@@ -8,7 +8,7 @@ import { classOf } from "./dispatch.js";
 import { runOnGpu } from "./gpu-call.js";
 import { kernelKey } from "./kernel.js";
 import { planAttention } from "./plan-attention.js";
-import { rememberTuned, type Tuned, type Tuning, untuned } from "./tuning.js";
+import { rememberTuned, shown, type Tuned, type Tuning, untuned } from "./tuning.js";
 
 /** The shape of the calls to tune for. Heads and lengths only need to keep the GPU busy. */
 export interface AutotuneOptions {
@@ -75,7 +75,7 @@ function sizesOf(options: AutotuneOptions): ZeroSizes {
   const sizes: ZeroSizes = { heads, queries, keys, headDim, kvHeads: heads, valueDim: headDim, ...given(options) };
   for (const [name, size] of Object.entries(sizes)) {
     if (!Number.isInteger(size) || size < 1) {
-      throw new HeedError("option", `autotune: ${name} must be a whole number from 1 on, got ${size}`);
+      throw new HeedError("option", `autotune: ${name} must be a whole number from 1 on, got ${shown(size)}`);
     }
   }
   if (sizes.heads % sizes.kvHeads !== 0) {

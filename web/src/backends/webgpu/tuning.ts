@@ -65,8 +65,17 @@ export function rememberTuned({ adapter, kernel, tuning }: Tuned): void {
   const { shared, subgroups, memory, rows, step, groups } = tuning;
   const isPower = (value: number): boolean => Number.isInteger(Math.log2(value));
   const areFlags = [shared, subgroups].every((flag) => typeof flag === "boolean");
-  if (!areFlags || !isPower(rows) || rows > 128 || !isPower(step) || step > 32 || !(memory > 0) || !(groups > 0)) {
-    throw new HeedError("option", `remember: this is no tuning: ${JSON.stringify(tuning)}`);
+  const areNumbers = [memory, rows, step, groups].every((number) => typeof number === "number" && number > 0);
+  if (!areFlags || !areNumbers || !isPower(rows) || rows > 128 || !isPower(step) || step > 32) {
+    const got = Object.entries({ shared, subgroups, memory, rows, step, groups }).map(([name, value]) => {
+      return `${name}: ${shown(value)}`;
+    });
+    throw new HeedError("option", `remember: this is no tuning: { ${got.join(", ")} }`);
   }
   tuningsOf(adapter).set(kernel, { shared, subgroups, memory, rows, step, groups });
+}
+
+/** Text of a value that may not be what its type says. */
+export function shown(value: unknown): string {
+  return typeof value === "object" ? "an object" : String(value);
 }

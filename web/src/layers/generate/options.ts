@@ -3,11 +3,11 @@
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../../api/read-values.js";
-import { numbersOf } from "../../api/typed-array.js";
+import { MOST_LISTED, numbersOf } from "../../api/typed-array.js";
 
 /**
  * The logits of the next token of a sequence. Its first `past` tokens were in the call before, 0 in the first call, so a model with a KV
- * cache computes the tokens from `past` on.
+ * cache computes the tokens from `past` on. `ids` is one array, which grows after every call: a step that keeps it keeps a copy.
  */
 export type NextLogits = (ids: readonly number[], past: number) => Float32Array | Promise<Float32Array>;
 
@@ -120,6 +120,6 @@ export function readIds(where: string, name: string, value: unknown): number[] {
   if (ids !== null && wrong === undefined) return [...ids];
   throw new HeedError(
     "option",
-    `${where}: ${name} must be tokens, whole numbers from 0 on, got ${showValue(wrong ?? value)}`,
+    `${where}: ${name} must be tokens, whole numbers from 0 on, at most ${MOST_LISTED}, got ${showValue(wrong ?? value)}`,
   );
 }

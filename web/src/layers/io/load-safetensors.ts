@@ -5,6 +5,7 @@ import { HeedError } from "../../api/errors.js";
 import { guardAsync } from "../../api/guard.js";
 import { guardStream } from "../../api/guard-stream.js";
 import { readBoolean, readRecord, readSignal } from "../../api/read-values.js";
+import { listOf, MOST_LISTED } from "../../api/typed-array.js";
 import { ByteReader, type FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
 import { type HeaderEntry, readHeader } from "./safetensors-header.js";
@@ -145,7 +146,8 @@ type Only = ReadonlySet<string> | ((name: string) => unknown) | null;
 function readOnly(where: string, value: unknown): Only {
   if (value === undefined) return null;
   if (typeof value === "function") return (name) => Reflect.apply(value, undefined, [name]);
-  if (Array.isArray(value) && value.every((name) => typeof name === "string")) return new Set<string>(value);
+  const names = listOf<string>(value, MOST_LISTED, (name) => typeof name === "string");
+  if (names !== null) return new Set(names);
   throw new HeedError("option", `${where}: only must be names or a function of one, got ${showValue(value)}`);
 }
 

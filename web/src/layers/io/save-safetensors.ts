@@ -3,8 +3,9 @@
 import { showClass, showShape, showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import { guard } from "../../api/guard.js";
+import { MOST_AXES } from "../../api/operands.js";
 import { isOptions, isRecord } from "../../api/read-values.js";
-import { isFloat32Array, isTypedArray, plainDType, plainF32, typedArrayName } from "../../api/typed-array.js";
+import { isFloat32Array, isTypedArray, listOf, plainDType, plainF32, typedArrayName } from "../../api/typed-array.js";
 import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
 import { METADATA, readMetadata } from "./safetensors-header.js";
 
@@ -104,13 +105,12 @@ function readTensor(name: unknown, tensor: unknown): Written {
     );
   }
   const { buffer, byteOffset, byteLength } = format.round && isFloat32Array(data) ? format.round(plainF32(data)) : data;
-  const sizes: readonly unknown[] = Array.isArray(shape) ? shape : [Number.NaN];
-  const counts = sizes.filter((size): size is number => Number.isSafeInteger(size) && Number(size) >= 0);
-  if (counts.length !== sizes.length || counts.reduce((total, size) => total * size, format.bytes) !== byteLength) {
+  const sizes = listOf<number>(shape, MOST_AXES, (size) => Number.isSafeInteger(size) && Number(size) >= 0);
+  if (sizes === null || sizes.reduce((total, size) => total * size, format.bytes) !== byteLength) {
     const given = Array.isArray(shape) ? showShape(shape) : showValue(shape);
     throw new HeedError("shape", `${what}: shape must be that of ${byteLength / format.bytes} numbers, got ${given}`);
   }
-  return { name, format, shape: counts, bytes: new Uint8Array(buffer, byteOffset, byteLength) };
+  return { name, format, shape: sizes, bytes: new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
 /** A Map of any realm. */

@@ -3,6 +3,7 @@
 import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import { isOptions } from "../../api/read-values.js";
+import { listOf } from "../../api/typed-array.js";
 
 export const WHERE = "loadTokenizer";
 
@@ -52,7 +53,8 @@ export class Component {
 
   list(name: string): readonly unknown[] {
     const value = this.get(name);
-    if (Array.isArray(value)) return value;
+    const list = listOf(value);
+    if (list !== null) return list;
     throw refusal(`${this.what}: ${name} must be an array`, value);
   }
 

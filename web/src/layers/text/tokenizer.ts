@@ -4,7 +4,7 @@ import { showValue } from "../../api/describe.js";
 import { HeedError } from "../../api/errors.js";
 import { guard, guardAsync } from "../../api/guard.js";
 import { isOptions, readBoolean, readCount, readRecord, readSignal } from "../../api/read-values.js";
-import { numbersOf } from "../../api/typed-array.js";
+import { MOST_LISTED, numbersOf } from "../../api/typed-array.js";
 import { type FileSource, readText } from "../io/byte-reader.js";
 import { parseJson } from "../io/unique-json.js";
 import { type AddedToken, readAddedTokens, TokenFinder } from "./added-tokens.js";
@@ -74,18 +74,12 @@ export class Tokenizer {
 
   /** @internal Users call `loadTokenizer`. */
   constructor(json: unknown) {
-    const file = new Component("the tokenizer", json);
-    if (file.get("model") === undefined && file.get("tokenizer_class") !== undefined) {
-      throw refusal("the file must be tokenizer.json", "tokenizer_config.json");
-    }
-    const [normalizer, preTokenizer] = [file.optional("normalizer"), file.optional("pre_tokenizer")];
-    const [postProcessor, decoder] = [file.optional("post_processor"), file.optional("decoder")];
-    this.#model = readModel(file.part("model"));
-    this.#normalize = normalizer === null ? (text) => text : readNormalizer(normalizer);
-    this.#preTokenize = preTokenizer === null ? (text) => [text] : readPreTokenizer(preTokenizer);
-    this.#postProcessor = postProcessor === null ? NO_POST_PROCESSOR : readPostProcessor(postProcessor);
-    this.#decode = decoder === null ? NO_DECODER : readDecoder(decoder);
-    const added = readAddedTokens(file);
+    const { added, ...parts } = guard("load", WHERE, () => readParts(json));
+    this.#model = parts.model;
+    this.#normalize = parts.normalize;
+    this.#preTokenize = parts.preTokenize;
+    this.#postProcessor = parts.postProcessor;
+    this.#decode = parts.decode;
     this.#added = new Map(added.map((token) => [token.id, token]));
     const raw = added.filter(({ normalized }) => !normalized);
     this.#rawFinder = new TokenFinder(raw, (text) => text);
@@ -141,7 +135,10 @@ export class Tokenizer {
       const skips = readBoolean(where, "skipSpecialTokens", given["skipSpecialTokens"], true);
       const numbers = numbersOf(ids);
       if (numbers === null || !numbers.every((id) => Number.isInteger(id) && id >= 0)) {
-        throw new HeedError("option", `${where}: ids must be whole numbers, 0 or more, got ${showValue(ids)}`);
+        throw new HeedError(
+          "option",
+          `${where}: ids must be whole numbers, 0 or more, at most ${MOST_LISTED}, got ${showValue(ids)}`,
+        );
       }
       const kept = numbers.filter((id) => !(skips && this.#added.get(id)?.special));
       const tokens = kept.map((id) => this.#tokens.get(id)).filter((token) => token !== undefined);
@@ -176,6 +173,26 @@ export class Tokenizer {
       else yield* this.#normalizedFinder.split(this.#normalize(section.text));
     }
   }
+}
+
+/** The parts of a tokenizer.json. */
+function readParts(json: unknown) {
+  const file = new Component("the tokenizer", json);
+  if (file.get("model") === undefined && file.get("tokenizer_class") !== undefined) {
+    throw refusal("the file must be tokenizer.json", "tokenizer_config.json");
+  }
+  const part = <P>(name: string, absent: P, read: (component: Component) => P): P => {
+    const component = file.optional(name);
+    return component === null ? absent : read(component);
+  };
+  return {
+    model: readModel(file.part("model")),
+    normalize: part<Normalizer>("normalizer", (text) => text, readNormalizer),
+    preTokenize: part<PreTokenizer>("pre_tokenizer", (text) => [text], readPreTokenizer),
+    postProcessor: part("post_processor", NO_POST_PROCESSOR, readPostProcessor),
+    decode: part("decoder", NO_DECODER, readDecoder),
+    added: readAddedTokens(file),
+  };
 }
 
 function encodingOf(tokens: readonly Token[]): Encoding {
