@@ -67,6 +67,30 @@ describe("greedy", () => {
     ]);
   });
 
+  test("hands every step the same array, which only heed may change", async () => {
+    const given = new Set<readonly number[]>();
+    await greedy(
+      (ids, past) => {
+        given.add(ids);
+        return follow(CHAIN)(ids, past);
+      },
+      [5, 0],
+      { maxTokens: 4 },
+    );
+    expect(given.size).toBe(1);
+    const taking: NextLogits = (ids, past) => {
+      const logits = follow(CHAIN)(ids, past);
+      (ids as number[]).pop();
+      return logits;
+    };
+    await expect(greedy(taking, [5, 0])).rejects.toThrow(
+      expect.objectContaining({
+        code: "option",
+        message: "greedy: step must not change its tokens, 2, got 1 after it",
+      }),
+    );
+  });
+
   test("streams tokens, and stops when told to", async () => {
     let calls = 0;
     const step: NextLogits = async (ids) => {

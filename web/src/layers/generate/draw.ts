@@ -13,11 +13,11 @@ interface Candidate {
 /** The next token, or undefined where every logit is -Infinity. */
 export function draw(
   logits: Float32Array,
-  ids: readonly number[],
+  seen: ReadonlySet<number>,
   options: ReadSampling,
   random: SeededRandom,
 ): number | undefined {
-  const candidates = candidatesOf(logits, ids, options);
+  const candidates = candidatesOf(logits, seen, options);
   let rest = random.next();
   for (const { id, probability } of candidates) {
     rest -= probability;
@@ -28,9 +28,9 @@ export function draw(
 }
 
 /** The tokens that may be drawn. */
-export function candidatesOf(logits: Float32Array, ids: readonly number[], options: ReadSampling): Candidate[] {
+export function candidatesOf(logits: Float32Array, seen: ReadonlySet<number>, options: ReadSampling): Candidate[] {
   const { temperature, topK, topP, minP, repetitionPenalty } = options;
-  const scores = withPenalty(logits, ids, repetitionPenalty);
+  const scores = withPenalty(logits, seen, repetitionPenalty);
   if (temperature === 0) return indicesOfLargest(scores, 1).map((id) => ({ id, probability: 1 }));
   const largest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
   if (largest === -Infinity) return [];
@@ -50,9 +50,9 @@ export function candidatesOf(logits: Float32Array, ids: readonly number[], optio
   return kept.map(({ id, probability }) => ({ id, probability: probability / total }));
 }
 
-function withPenalty(logits: Float32Array, ids: readonly number[], penalty: number): Float64Array {
+function withPenalty(logits: Float32Array, seen: ReadonlySet<number>, penalty: number): Float64Array {
   const scores = Float64Array.from(logits);
-  for (const id of penalty === 1 ? [] : new Set(ids)) {
+  for (const id of penalty === 1 ? [] : seen) {
     const logit = scores[id];
     if (logit !== undefined) scores[id] = logit > 0 ? Math.min(logit / penalty, Number.MAX_VALUE) : logit * penalty;
   }

@@ -58,10 +58,11 @@ async function* bestTokens(where: string, step: NextLogits, prompt: unknown, opt
 async function* drawnTokens(where: string, step: NextLogits, prompt: unknown, options: unknown): Tokens {
   const read = readSampleOptions(where, options);
   const random = new SeededRandom(read.seed);
-  yield* tokens(where, step, prompt, read, (logits, ids) => draw(logits, ids, read, random));
+  yield* tokens(where, step, prompt, read, (logits, seen) => draw(logits, seen, read, random));
 }
 
-type Choose = (logits: Float32Array, ids: readonly number[]) => number | undefined;
+/** `seen` are the tokens of the sequence. */
+type Choose = (logits: Float32Array, seen: ReadonlySet<number>) => number | undefined;
 
 async function* tokens(where: string, step: NextLogits, prompt: unknown, options: ReadCommon, choose: Choose): Tokens {
   if (typeof step !== "function") {
@@ -69,16 +70,21 @@ async function* tokens(where: string, step: NextLogits, prompt: unknown, options
   }
   const ids = readIds(where, "prompt", prompt);
   const { maxTokens, eos, signal } = options;
-  let past = 0;
+  const seen = new Set(ids);
+  const start = ids.length;
   for (let count = 0; count < maxTokens; count++) {
-    // A copy, because the model may keep it.
-    const logits = await askForLogits(where, signal, 1, () => step([...ids], past));
-    const id = choose(logits, ids);
-    if (id === undefined) {
-      throw new HeedError("option", `${where}: some token must be possible, got -Infinity for all after ${ids.length}`);
+    const length = start + count;
+    // Not a copy: those of all steps together would grow with the square of the length.
+    const logits = await askForLogits(where, signal, 1, () => step(ids, count === 0 ? 0 : length - 1));
+    if (ids.length !== length) {
+      throw new HeedError("option", `${where}: step must not change its tokens, ${length}, got ${ids.length} after it`);
     }
-    past = ids.length;
+    const id = choose(logits, seen);
+    if (id === undefined) {
+      throw new HeedError("option", `${where}: some token must be possible, got -Infinity for all after ${length}`);
+    }
     ids.push(id);
+    seen.add(id);
     yield id;
     if (eos.has(id)) return;
   }
