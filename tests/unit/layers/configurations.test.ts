@@ -10,6 +10,7 @@ import {
   Linear,
   LlamaModel,
   type ModelConfig,
+  MultiHeadAttention,
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
 import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
@@ -92,6 +93,13 @@ test.each<[Name, ModelConfig]>([
   ["llama", { model_type: "mistral", sliding_window: null, partial_rotary_factor: 1.0 }],
 ])("%s is made with %o", (name, changes) => {
   expect(refusalOf(() => made(name, changes))).toBeNull();
+});
+
+test("a head that no model has is refused before its frequencies are made", () => {
+  const { config } = caseOf("llama");
+  const message = "MultiHeadAttention: headDim must be a whole number, 1 or more, up to 65536, got 100000000";
+  expect(() => new LlamaModel({ ...config, head_dim: 1e8 }, { engine })).toThrow(message);
+  expect(() => new MultiHeadAttention({ embedDim: 1e8, heads: 1, rope: {}, engine })).toThrow(message);
 });
 
 test("Mistral's tokens see a window of keys, at once and from caches; Llama's see all", async () => {

@@ -18,7 +18,7 @@ import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
 import type { Pass } from "./pass.js";
 import { handOutAll, leadingOf } from "./projections.js";
-import { checkDivides, readOnce, readSizes, required } from "./read.js";
+import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js";
 import { type Given, heldBy, PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
 import type { AttentionTensors, Epilogue, Scope } from "./scope.js";
 
@@ -65,6 +65,9 @@ export interface MultiHeadRule extends AttentionRule {
 
 type Positions = ReturnType<typeof readPositions>;
 
+/** Published models have up to 512. */
+const MOST_HEAD_DIM = 2 ** 16;
+
 const NAMES = [
   "embedDim",
   "heads",
@@ -104,7 +107,7 @@ export class MultiHeadAttention extends Layer {
     this.kvHeads = read("kvHeads", this.heads);
     checkDivides(where, "kvHeads", this.kvHeads, "heads", this.heads);
     if (given["headDim"] === undefined) checkDivides(where, "heads", this.heads, "embedDim", this.embedDim);
-    const headDim = read("headDim", this.embedDim / this.heads);
+    const headDim = readSize(where, "headDim", given["headDim"] ?? this.embedDim / this.heads, MOST_HEAD_DIM);
     const valueDim = read("valueDim", headDim);
     const bias = readBias(where, given["bias"]);
     const project = (from: number, to: number, hasBias: boolean): Linear =>
