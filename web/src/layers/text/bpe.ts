@@ -70,15 +70,16 @@ class Bpe {
     const queue = new MergeQueue();
     const offer = (left: number): void => {
       const rule = this.#ruleOf(symbols[left], symbols[next[left] ?? -1]);
-      if (rule !== undefined) queue.push({ ...rule, left });
+      if (rule !== undefined) queue.push({ rank: rule.rank, left });
     };
     for (let left = 0; left < symbols.length; left++) offer(left);
     for (let merge = queue.pop(); merge !== undefined; merge = queue.pop()) {
-      const { left, rank, id } = merge;
+      const { left, rank } = merge;
       const right = next[left] ?? -1;
       const [one, other] = [symbols[left], symbols[right]];
-      if (!one || !other || this.#ruleOf(one, other)?.rank !== rank) continue;
-      symbols[left] = { id, from: one.from, to: other.to };
+      const rule = this.#ruleOf(one, other);
+      if (!one || !other || rule?.rank !== rank) continue;
+      symbols[left] = { id: rule.id, from: one.from, to: other.to };
       symbols[right] = null;
       const after = next[right] ?? -1;
       next[left] = after;
