@@ -2,7 +2,7 @@
 
 import { Aligned } from "./aligned.js";
 import { Budget } from "./budget.js";
-import { type Component, WHERE } from "./component.js";
+import { type Component, refusal, WHERE } from "./component.js";
 import type { Normalizer } from "./normalizers.js";
 import { trimmedEnd } from "./normalizers.js";
 import { literal } from "./pattern.js";
@@ -43,6 +43,9 @@ export interface Section {
   readonly token: AddedToken | null;
 }
 
+/** At each position so many characters are compared at most. Published tokens have up to about 60. */
+const LONGEST = 256;
+
 /** Finds tokens by their text, at each position the longest. */
 export class TokenFinder {
   readonly #byContent: ReadonlyMap<string, AddedToken>;
@@ -53,8 +56,10 @@ export class TokenFinder {
     const budget = new Budget(WHERE, length);
     const named = tokens.map((token) => [normalize(Aligned.of(token.content, budget)).text, token] as const);
     this.#byContent = new Map(named.filter(([content]) => content !== ""));
-    const longestFirst = [...this.#byContent.keys()].sort((a, b) => b.length - a.length);
-    this.#pattern = longestFirst.length === 0 ? null : new RegExp(longestFirst.map(literal).join("|"), "gu");
+    const contents = Array.from(this.#byContent.keys(), (content) => [...content]);
+    const long = contents.find(({ length }) => length > LONGEST);
+    if (long !== undefined) throw refusal(`an added token must have at most ${LONGEST} characters`, long.length);
+    this.#pattern = contents.length === 0 ? null : new RegExp(longestOf(contents, 0), "gu");
   }
 
   split(text: Aligned): Section[] {
@@ -84,4 +89,20 @@ export class TokenFinder {
     push(at, text.text.length, null);
     return sections;
   }
+}
+
+/** A pattern of what is left of texts from `at` on. Texts that begin alike share their beginning, so it compares each character of a text once. */
+function longestOf(texts: readonly (readonly string[])[], at: number): string {
+  const byNext = new Map<string, (readonly string[])[]>();
+  for (const text of texts) {
+    const next = text[at];
+    if (next === undefined) continue;
+    const others = byNext.get(next);
+    if (others === undefined) byNext.set(next, [text]);
+    else others.push(text);
+  }
+  const rest = Array.from(byNext, ([next, others]) => literal(next) + longestOf(others, at + 1));
+  const mayEnd = texts.some(({ length }) => length === at);
+  if (rest.length <= 1 && !mayEnd) return rest.join("");
+  return rest.length === 0 ? "" : `(?:${rest.join("|")})${mayEnd ? "?" : ""}`;
 }
