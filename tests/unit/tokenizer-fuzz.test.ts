@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { HeedError } from "../../web/src/index.js";
 import { loadTokenizer } from "../../web/src/layers/index.js";
+import { fromOniguruma } from "../../web/src/layers/text/pattern.js";
 import { Random } from "../support/random.js";
 
 const SEED = 21;
@@ -92,4 +93,47 @@ test(`${ROUNDS} spoilt tokenizers of seed ${SEED} tokenize, or are refused`, asy
   // Chance must reach both ends.
   expect(worked).toBeGreaterThan(ROUNDS / 20);
   expect(worked).toBeLessThan(ROUNDS);
+});
+
+/** A pattern of few characters, so that its parts overlap more often than not. */
+function patternOf(random: Random, depth: number): string {
+  const several = (most: number, make: () => string): string[] => Array.from({ length: random.whole(1, most) }, make);
+  const part = (): string => {
+    const kind = random.whole(0, depth > 0 ? 9 : 5);
+    if (kind < 5) return random.pick(["a", "b", "[ab]", "[^b]", "\\w"]) + random.pick(QUANTIFIERS);
+    if (kind === 5) return random.pick(["$", "\\B"]);
+    const open = random.pick(["(?:", "(?:", "(?>", "(?=", "(?!"]);
+    const isLook = open === "(?=" || open === "(?!";
+    return `${open}${patternOf(random, depth - 1)})${isLook ? "" : random.pick(QUANTIFIERS)}`;
+  };
+  return several(2, () => several(4, part).join("")).join("|");
+}
+const QUANTIFIERS = ["", "", "?", "*", "+", "{1,3}", "{0,500}", "{2}", "{3,}", "*?", "++"] as const;
+
+test("a pattern that is not refused takes a time that grows at most with the square of a text", () => {
+  const random = new Random(SEED);
+  const texts = ["a".repeat(2000), "ab".repeat(1000), "a".repeat(1000) + "b".repeat(1000)];
+  let accepted = 0;
+  for (let round = 0; round < 4_000; round++) {
+    const pattern = patternOf(random, round % 3);
+    let expression: RegExp;
+    try {
+      expression = fromOniguruma(pattern);
+    } catch (error) {
+      expect(error).toBeInstanceOf(HeedError);
+      continue;
+    }
+    accepted += 1;
+    for (const text of texts) {
+      const took = (): number => {
+        const start = performance.now();
+        text.replace(expression, "");
+        return performance.now() - start;
+      };
+      // At most 0.1 s for the square; the third power takes 4 s. Another task may take the processor once.
+      const first = took();
+      expect(first < 2000 ? first : took(), `${pattern} on ${text.slice(0, 3)}...`).toBeLessThan(2000);
+    }
+  }
+  expect(accepted).toBeGreaterThan(400);
 });

@@ -3,7 +3,7 @@
 import { showValue } from "../../api/describe.js";
 import { causeText, HeedError } from "../../api/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
-import { charactersIn, isExponential, NOTHING, overlap, type PatternNode } from "./pattern-automaton.js";
+import { charactersIn, isAmbiguous, NOTHING, overlap, type PatternNode, triesOf } from "./pattern-ambiguity.js";
 
 /** Reads `pattern: { String } | { Regex }` to an expression with the flags g and u. */
 export function readPattern(component: Component): RegExp {
@@ -46,45 +46,59 @@ export function fromOniguruma(pattern: string): RegExp {
   }
 }
 
-/** A part of a pattern in JavaScript's syntax, and as a node for the test of repetitions. */
+/** A part of a pattern in JavaScript's syntax, and as a node for the tests of its ambiguity. */
 interface Translated {
   readonly source: string;
   readonly node: PatternNode;
+  /** Whether it ends with repetitions that share characters, after which nothing may fail. */
+  readonly isShared: boolean;
 }
 
-/** A part of a group, and how often it may be repeated. */
+/** A part of a group, and how often it must be there. */
 interface Atom extends Translated {
   readonly isGroup: boolean;
   readonly least: number;
-  readonly most: number;
 }
 
-const BAR: Translated = { source: "|", node: NOTHING };
+const BAR: Translated = { source: "|", node: NOTHING, isShared: false };
 
-/**
- * Whether unbounded repetitions in one group share characters, and what follows them may fail. A matcher then combines each end of one with
- * each end of the next, so k of them take the length to the power of k.
- */
-function areEntangled(atoms: readonly Atom[]): boolean {
-  let endless: ReadonlySet<string>[] = [];
-  let areShared = false;
-  for (const { source, node, isGroup, least, most } of atoms) {
-    if (source === BAR.source) [endless, areShared] = [[], false];
-    else if (areShared && least > 0) return true;
-    else if (most === Infinity && (!isGroup || hasChoice(node))) {
-      const characters = charactersIn(node);
-      areShared ||= endless.some((one) => overlap(one, characters));
-      endless.push(characters);
-    } else if (!isGroup && least > 0) {
-      endless = endless.filter((one) => overlap(one, charactersIn(node)));
+/** Beside the one part with most tries, what shares its characters may have so many. */
+const MOST_TRIES = 16;
+
+/** Parts of a group that share characters: a matcher combines each try of one with each try of the others. */
+interface Shared {
+  readonly characters: ReadonlySet<string>;
+  readonly tries: readonly number[];
+}
+
+/** Whether the group ends with parts that share characters and have too many tries together; null where what follows them may fail. */
+function sharing(atoms: readonly Atom[]): boolean | null {
+  let all: readonly Shared[] = [];
+  let [isShared, isAnywhere] = [false, false];
+  for (const { source, node, isGroup, least, ...atom } of atoms) {
+    if (source === BAR.source) {
+      [all, isShared] = [[], false];
+      continue;
     }
+    if (isShared && least > 0) return null;
+    const characters = charactersIn(node);
+    const before = all.filter((one) => overlap(one.characters, characters));
+    // What must be there, and has no character of a repetition, tells where that ends.
+    const isSeparator = !isGroup && least > 0 && node !== NOTHING;
+    if (isSeparator) all = before;
+    const own = triesOf(node);
+    if (own > 1) {
+      const tries = [own, ...before.flatMap((one) => one.tries)].sort((a, b) => a - b);
+      isShared ||= tries.slice(0, -1).reduce((product, each) => product * each, 1) > MOST_TRIES;
+      const joined = new Set([...characters, ...before.flatMap((one) => [...one.characters])]);
+      all = [...all.filter((one) => !before.includes(one)), { characters: joined, tries }];
+    }
+    // A group that tries several things of its own may fail after one of them.
+    if (isShared && isGroup && least > 0 && triesOf(node.kind === "repeat" ? node.part : node) > 1) return null;
+    isShared ||= atom.isShared;
+    isAnywhere ||= isShared;
   }
-  return false;
-}
-
-function hasChoice(node: PatternNode): boolean {
-  if (node.kind === "character") return false;
-  return node.kind === "choice" || ("part" in node ? hasChoice(node.part) : node.parts.some(hasChoice));
+  return isAnywhere;
 }
 
 /** The atoms of a group as alternatives of sequences. */
@@ -162,11 +176,12 @@ class Translator {
       const last = found === undefined ? undefined : atoms.pop();
       if (found === undefined || last === undefined) {
         const isGroup = this.#pattern[this.#at] === "(";
-        atoms.push({ ...this.#atom(ignoreCase), isGroup, least: 1, most: 1 });
+        atoms.push({ ...this.#atom(ignoreCase), isGroup, least: 1 });
       } else atoms.push(this.#quantified(last, found));
     }
-    if (areEntangled(atoms)) throw this.#endless();
-    return { source: atoms.map(({ source }) => source).join(""), node: nodeOf(atoms) };
+    const isShared = sharing(atoms);
+    if (isShared === null) throw this.#endless();
+    return { source: atoms.map(({ source }) => source).join(""), node: nodeOf(atoms), isShared };
   }
 
   #quantified(atom: Atom, written: string): Atom {
@@ -179,16 +194,16 @@ class Translator {
       quantifier = `{${least},}`;
       most = Infinity;
     }
-    if (atom.node.kind !== "character" && most > 1 && isExponential(atom.node)) throw this.#endless();
+    if (atom.node.kind !== "character" && most > 1 && isAmbiguous(atom.node)) throw this.#endless();
     const source = `${atom.source}${quantifier}`;
     const node: PatternNode = { kind: "repeat", part: atom.node, least, most };
     const next = this.#pattern[this.#at];
     if (next === "+" && quantifier.length > 1) return { ...atom, source: `(?:${source})`, node };
-    const repeated = { ...atom, source, node, least, most };
+    const repeated = { ...atom, source, node, least };
     if (next !== "?" && next !== "+") return repeated;
     this.#at += 1;
     if (next === "?") return { ...repeated, source: `${source}?` };
-    return { ...repeated, source: this.#atomic(source), node: { kind: "atomic", part: node } };
+    return { ...repeated, source: this.#atomic(source), node: { kind: "atomic", part: node }, isShared: false };
   }
 
   /** A group without backtracking: a look-ahead, and a reference to what it matched. */
@@ -202,7 +217,7 @@ class Translator {
     if (character === "(") return this.#group(ignoreCase);
     if (character === "|") return BAR;
     const source = this.#single(character, ignoreCase);
-    return { source, node: isEmpty(source) ? NOTHING : { kind: "character", source } };
+    return { source, node: isEmpty(source) ? NOTHING : { kind: "character", source }, isShared: false };
   }
 
   #single(character: string, ignoreCase: boolean): string {
@@ -226,13 +241,14 @@ class Translator {
     if (flags !== null && !["", "i"].includes(flags[1] ?? "")) throw this.#unsupported(kind);
     this.#depth += 1;
     if (this.#depth > DEEPEST) throw refusal(`groups must be at most ${DEEPEST} deep`, this.#pattern);
-    const { source, node } = this.#alternatives(flags?.[1] === "i" || (ignoreCase && flags?.[2] !== "-i"));
+    const { source, node, isShared } = this.#alternatives(flags?.[1] === "i" || (ignoreCase && flags?.[2] !== "-i"));
     if (this.#take() !== ")") throw this.#unsupported("(");
     this.#depth -= 1;
-    if (kind === "?>") return { source: this.#atomic(source), node: { kind: "atomic", part: node } };
-    // Look-ahead and look-behind consume nothing.
-    if (/^\?<?[=!]$/u.test(kind)) return { source: `(${kind}${source})`, node: NOTHING };
-    return { source: `(?:${source})`, node };
+    // A matcher does not go back into these.
+    if (kind === "?>") return { source: this.#atomic(source), node: { kind: "atomic", part: node }, isShared: false };
+    const isLook = /^\?<?[=!]$/u.test(kind);
+    if (isLook) return { source: `(${kind}${source})`, node: { kind: "look", part: node }, isShared: false };
+    return { source: `(?:${source})`, node, isShared };
   }
 
   #class(ignoreCase: boolean): string {
