@@ -62,12 +62,18 @@ function isPlain(node) {
   if (!isNode(node)) return true;
   const { type } = node;
   if (type === "FunctionExpression" || type === "ArrowFunctionExpression") return true;
+  // Bundlers fold arithmetic.
+  if (type === "BinaryExpression") return isNumber(node.left) && isNumber(node.right);
   if (type === "TemplateLiteral") return node.expressions.length === 0;
   if (!PLAIN.has(type) || node.computed) return false;
   // The fields of objects that a class makes are evaluated when it makes one.
   if (type === "PropertyDefinition" && !node.static) return true;
   return Object.values(node).every((part) => (Array.isArray(part) ? part.every(isPlain) : isPlain(part)));
 }
+
+/** @param {Node} node @returns {boolean} */
+const isNumber = (node) =>
+  node.type === "BinaryExpression" ? isPlain(node) : node.type === "Literal" && typeof node.value === "number";
 
 /** @typedef {Record<string, any> & { type: string }} Node */
 

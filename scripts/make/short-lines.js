@@ -20,7 +20,9 @@ function broken(code) {
   let lines = "";
   let from = 0;
   for (const to of [...starts(parseAst(code))].sort((a, b) => a - b)) {
-    lines += `${code.slice(from, to)}\n`;
+    // Where a word follows, the line's end ends the statement.
+    const end = code[to - 1] === ";" && /[a-z]/.test(code[to] ?? "") ? to - 1 : to;
+    lines += `${code.slice(from, end)}\n`;
     from = to;
   }
   return lines + code.slice(from);

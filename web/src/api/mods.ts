@@ -22,7 +22,7 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
     if (given === undefined) continue;
     const called = `${where}: ${name}`;
     // Without heed/expr nothing can be made of them.
-    const { leaves, check } = expr?.begin(called) ?? { leaves: { score: {}, prob: {}, b: {}, h: {}, q: {}, k: {} } };
+    const { leaves, check } = expr?.begin(called) ?? { leaves: {} };
     checks.push(check);
     const made: unknown = typeof given === "function" ? guard("option", called, () => given(leaves)) : given;
     // The function returned the score, or the weight, unchanged.

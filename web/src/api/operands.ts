@@ -152,23 +152,15 @@ const isSize = (size: unknown): boolean =>
 
 /** Throws unless heed can address an array of this shape. Returns a copy, because the caller may change its own. */
 export function readShape(where: string, name: string, shape: unknown): readonly number[] {
-  if (!Array.isArray(shape)) {
-    throw new HeedError("shape", `${where}: ${name}.shape must be an array of numbers, got ${showValue(shape)}`);
-  }
-  const sizes = listOf<number>(shape, MOST_AXES, isSize);
+  const sizes = Array.isArray(shape) ? listOf<number>(shape, MOST_AXES, isSize) : null;
   if (sizes === null) {
     throw new HeedError(
       "shape",
-      `${where}: the sizes of ${name} must be whole numbers from 0 to ${MAX_ELEMENTS}, at most ${MOST_AXES}, got ${showShape(shape)}`,
+      `${where}: ${name}.shape must be an array of at most ${MOST_AXES} whole numbers from 0 to ${MAX_ELEMENTS}, got ${showValue(shape)}`,
     );
   }
-  if (product(sizes) > MAX_ELEMENTS) {
-    throw new HeedError(
-      "shape",
-      `${where}: ${name} must have at most ${MAX_ELEMENTS} elements, got ${showShape(sizes)}`,
-    );
-  }
-  return sizes;
+  if (product(sizes) <= MAX_ELEMENTS) return sizes;
+  throw new HeedError("shape", `${where}: ${name} must have at most ${MAX_ELEMENTS} elements, got ${showShape(sizes)}`);
 }
 
 /** Throws where an f32 array of these sizes could never fit into the engine. It is called before anything is allocated. */

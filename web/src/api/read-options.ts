@@ -1,7 +1,6 @@
 // Reads the options of attention: checked values with defaults filled in. validate.ts reads what depends on shapes.
 
 import type { AttentionRules, CausalRule, Dropout, ScoreStage } from "../backends/backend.js";
-import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { readLayout } from "./layout.js";
 import { readMods } from "./mods.js";
@@ -118,9 +117,9 @@ function checkNormalizer(where: string, { rules, structure, lse, entropy }: Read
   };
   if (normalizer === "softmax") return;
   if (structure.sinks !== undefined) fail("sinks join a sum that only normalize softmax divides by");
-  if (lse) fail("lse is that of a softmax, and normalize is another");
+  if (lse) fail("lse is that of a softmax");
   if (entropy && (normalizer === "sigmoid" || normalizer === "none")) {
-    fail("entropy is that of weights which add up to 1, and those of normalize sigmoid and none do not");
+    fail("entropy is that of weights which add up to 1");
   }
 }
 
@@ -145,10 +144,7 @@ function readWeights(where: string, value: unknown): WantedWeights {
     const { rows } = readRecord(where, "return.weights", value, WEIGHT_OPTIONS);
     if (rows !== undefined) return { rows };
   }
-  throw new HeedError(
-    "option",
-    `${where}: return.weights must be true or false, "mean" or { rows: [from, to] }, got ${showValue(value)}`,
-  );
+  throw refusal(where, "return.weights", 'true or false, "mean" or { rows: [from, to] }', value);
 }
 
 function readScores(where: string, value: unknown): ScoreStage | null {
@@ -171,10 +167,7 @@ function readDropout(where: string, value: unknown): Dropout | null {
   }
   const isSeed = typeof seed === "number" && Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32;
   if (!isSeed && (p > 0 || seed !== undefined)) {
-    throw new HeedError(
-      "option",
-      `${where}: dropout.seed must be a whole number from 0 to 2^32 - 1, got ${showValue(seed)}`,
-    );
+    throw refusal(where, "dropout.seed", "a whole number from 0 to 2^32 - 1", seed);
   }
   const single = Math.fround(p);
   return isSeed && single > 0 ? { p: single, seed } : null;
@@ -184,8 +177,5 @@ function readCausal(where: string, value: unknown): CausalRule {
   if (value === undefined || value === false) return DEFAULTS.causal;
   if (value === true || value === "lower-right") return "lower-right";
   if (value === "upper-left") return "upper-left";
-  throw new HeedError(
-    "option",
-    `${where}: causal must be true, false, "lower-right" or "upper-left", got ${showValue(value)}`,
-  );
+  throw refusal(where, "causal", 'true, false, "lower-right" or "upper-left"', value);
 }

@@ -1,12 +1,12 @@
 // Reads the score function and its parameters: checked operands, one for all query heads or one for each.
 
 import type { Backend, Dims4, Operand, ScoreFunction, ScoreKind } from "../backends/backend.js";
-import { showShape, showValue } from "./describe.js";
+import { showShape } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { denseView } from "./layout.js";
 import { operandOf, type ReadTensor, readF32 } from "./operands.js";
 import { DEFAULTS, SCORE_PARAMETERS } from "./options.js";
-import { isOptions, readChoice, readRecord } from "./read-values.js";
+import { isOptions, readChoice, readRecord, refusal } from "./read-values.js";
 import { isFloat32Array, lengthOf, numbersOf } from "./typed-array.js";
 
 /** A kind of score, and its unchecked parameters. */
@@ -118,9 +118,11 @@ class ParameterReader {
     const numbers = typeof value === "number" ? [value] : numbersOf(value, this.#heads);
     const isOfHeads = numbers !== null && (numbers.length === 1 || numbers.length === this.#heads);
     if (!isOfHeads || !numbers.every((number) => isGood(Math.fround(number)))) {
-      throw new HeedError(
-        "option",
-        `${this.#where}: score.${name} must be ${rule}, a number or one for each of ${this.#heads} query heads, got ${showValue(value)}`,
+      throw refusal(
+        this.#where,
+        `score.${name}`,
+        `${rule}, a number or one for each of ${this.#heads} query heads`,
+        value,
       );
     }
     const array = Float32Array.from(numbers);

@@ -3,6 +3,7 @@
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
 import { showValue } from "./describe.js";
 import { HeedError } from "./errors.js";
+import { refusal } from "./read-values.js";
 import { readSequences } from "./sequences.js";
 import { numbersOf } from "./typed-array.js";
 
@@ -49,10 +50,7 @@ function readWindow(where: string, value: unknown): readonly (number | null)[] {
   if (sides?.length === 2 && sides.every((side) => isOpen(side) || (Number.isInteger(side) && side >= 0))) {
     return sides.map((side) => (isOpen(side) ? null : Math.min(side, 2 ** 31 - 1)));
   }
-  throw new HeedError(
-    "option",
-    `${where}: window must be [left, right], whole numbers, -1 or Infinity for open, got ${showValue(value)}`,
-  );
+  throw refusal(where, "window", "[left, right], whole numbers, -1 or Infinity for open", value);
 }
 
 /** One for each of `count` things. */
@@ -61,9 +59,11 @@ function readOffsets(where: string, value: unknown, count: number, things: strin
   const offsets = typeof value === "number" ? new Array<number>(count).fill(value) : numbersOf(value, count);
   const isOffset = (offset: number): boolean => Number.isInteger(offset) && Math.abs(offset) <= MAX_OFFSET;
   if (offsets === null || offsets.length !== count || !offsets.every(isOffset)) {
-    throw new HeedError(
-      "option",
-      `${where}: qOffset must be a whole number between -2^24 and 2^24, or one for each of ${count} ${things}, got ${showValue(value)}`,
+    throw refusal(
+      where,
+      "qOffset",
+      `a whole number between -2^24 and 2^24, or one for each of ${count} ${things}`,
+      value,
     );
   }
   return Int32Array.from(offsets);

@@ -10,18 +10,20 @@ export async function unlessAborted<T>(
   act: () => T | Promise<T>,
 ): Promise<T> {
   if (signal === null) return act();
-  // `act` may be a function of the caller's, whose errors this passes on, but not those of a signal that only looks like one.
-  const using = <R>(use: () => R): R => guard("option", `${where}: using signal`, use);
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new HeedError("aborted", `${where}: aborted by its signal`, { cause: signal.reason }));
   });
-  using(() => signal.addEventListener("abort", stop));
+  // `act` may be a function of the caller's, whose errors this passes on, but not those of a signal that only looks like one.
+  const doing = `${where}: using signal`;
+  const isAborted = guard("option", doing, () => {
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    return signal.aborted;
+  });
   try {
-    const isAborted = using(() => signal.aborted);
-    if (isAborted) stop();
-    return await Promise.race(isAborted ? [aborted] : [act(), aborted]);
+    return await (isAborted ? aborted : Promise.race([act(), aborted]));
   } finally {
-    using(() => signal.removeEventListener("abort", stop));
+    guard("option", doing, () => signal.removeEventListener("abort", stop));
   }
 }

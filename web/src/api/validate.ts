@@ -1,13 +1,13 @@
 // Makes an AttentionProblem of tensors and read options, or throws a HeedError that names the rule and the shapes that broke it.
 
 import type { AttentionProblem, Backend, BlockMask, Dims4, Operand, WeightForm } from "../backends/backend.js";
-import { showShape, showValue } from "./describe.js";
+import { showShape } from "./describe.js";
 import { HeedError } from "./errors.js";
 import { denseView, perHeadShape, userShape, type View, viewOf } from "./layout.js";
 import { operandOf, type ReadTensor, type ReadTensors, readF32, readMask, roomFor, withBareShape } from "./operands.js";
 import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
-import { readRecord } from "./read-values.js";
+import { readRecord, refusal } from "./read-values.js";
 import { hasMatrices, readScoreFunction } from "./score.js";
 import { readStructure } from "./structure.js";
 import { lengthOf, numbersOf } from "./typed-array.js";
@@ -81,9 +81,11 @@ function weightForm(where: string, wanted: WantedWeights, queries: number): Weig
   const [from = -1, to = -1] = numbersOf(wanted.rows, 2) ?? [];
   const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from < to;
   if (isRange && to <= queries) return { of: "rows", from, to };
-  throw new HeedError(
-    "option",
-    `${where}: return.weights.rows must be [from, to], two whole numbers with 0 <= from < to <= ${queries}, got ${showValue(wanted.rows)}`,
+  throw refusal(
+    where,
+    "return.weights.rows",
+    `[from, to], two whole numbers with 0 <= from < to <= ${queries}`,
+    wanted.rows,
   );
 }
 
@@ -185,10 +187,7 @@ function readBlocks(where: string, value: unknown, [batch, heads, queries, keys]
   const { size, keep } = readRecord(where, "blocks", value, BLOCK_OPTIONS);
   const [ofQueries = 0, ofKeys = 0] = numbersOf(size, 2) ?? [];
   if (![ofQueries, ofKeys].every((count) => Number.isInteger(count) && count >= 1 && count < 2 ** 31)) {
-    throw new HeedError(
-      "option",
-      `${where}: blocks.size must be two whole numbers, 1 or more, of queries and of keys, got ${showValue(size)}`,
-    );
+    throw refusal(where, "blocks.size", "two whole numbers, 1 or more, of queries and of keys", size);
   }
   const name = "blocks.keep";
   const target: Dims4 = [batch, heads, Math.ceil(queries / ofQueries), Math.ceil(keys / ofKeys)];
