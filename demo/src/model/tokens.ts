@@ -10,13 +10,8 @@ export const LONGEST_TEXT = 400;
 const WORD =
   /\[\p{L}+\]|\p{Regional_Indicator}{2}|[#*\d]\uFE0F?\u20E3|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic})*|\S/gu;
 
-interface Cut {
-  readonly words: readonly string[];
-  /** How many words there are beyond these. */
-  readonly leftOut: number;
-}
-
-export function cutIntoWords(text: string, most = MOST_TOKENS): Cut {
-  const found = text.normalize("NFC").match(WORD) ?? [];
+/** `leftOut`: how many words there are beyond so many. */
+export function cutIntoWords(text: string, most = MOST_TOKENS) {
+  const found: readonly string[] = text.normalize("NFC").match(WORD) ?? [];
   return { words: found.slice(0, most), leftOut: Math.max(0, found.length - most) };
 }
