@@ -209,6 +209,15 @@ void run_job(const VjpJob& job, Executor& executor) {
   }
 }
 
+/// Gradients that are added to, as they were given: a bias that broadcasts to no pair is no part of the problem's.
+void clear_sums(const AttentionGradients& gradients) {
+  const ScoreGradients& score = gradients.score;
+  for (const TensorView<float>* sum :
+       {&gradients.bias, &score.w, &score.wq, &score.wk, &score.b, &score.v, &score.bandwidth}) {
+    clear(*sum);
+  }
+}
+
 }  // namespace
 
 Status attention_vjp(const AttentionVjpInputs& inputs, const AttentionOptions& options,
@@ -262,12 +271,7 @@ Status attention_vjp(const AttentionVjpInputs& inputs, const AttentionOptions& o
   job.deltas = deltas.data();
   job.best = reinterpret_cast<kernels::BestKey*>(best.data());
 
-  // As they were given: a bias that broadcasts to no pair is no part of the problem's.
-  const ScoreGradients& sums = gradients.score;
-  for (const TensorView<float>* sum :
-       {&gradients.bias, &sums.w, &sums.wq, &sums.wk, &sums.b, &sums.v, &sums.bandwidth}) {
-    clear(*sum);
-  }
+  clear_sums(gradients);
   run_job(job, executor);
   if (!is_set(options.stop)) score.run(job);
   functions.run(job);
