@@ -23,6 +23,9 @@ const BLOCK = 4096 - 16;
 /** What may be lost to the places where blocks happen to lie: 13 bytes each for 10,000 calls. */
 const SLACK = 2 ** 17;
 
+/** A heap without a leak may still grow once, for a large block that finds its place taken by small ones: which call a worker takes is chance. */
+const ONE_BLOCK = 2 ** 18;
+
 /** The bytes of the engine's heap that are in use: all but those that take blocks until the heap grows. */
 function bytesInUse(engine: Heed): number {
   const { engine: size } = engine.memory();
@@ -117,7 +120,10 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     if (kind.worker === "private-memory") expect(before.memory.workers).toBeGreaterThan(0);
     else expect(before.memory.workers).toBe(0);
     await run(count);
-    expect(engine.memory()).toEqual(before.memory);
+    const { engine: size, total, ...others } = engine.memory();
+    const grown = size - before.memory.engine;
+    expect(before.memory).toEqual({ ...others, engine: size - grown, total: total - grown });
+    expect(grown).toBeLessThanOrEqual(ONE_BLOCK);
     expect(Math.abs(used() - before.used)).toBeLessThan(SLACK);
   });
 

@@ -28,7 +28,11 @@ const MOST_LISTED = 60;
 /** `brought`: a source, and whether it is what a model computed, at the place where one was looking. */
 export function bringing(store: BringStore, brought: (source: Source, isModel: boolean) => void) {
   const helper = new Helper();
-  const panel = modelPanel(store, helper, (source) => brought(source, true));
+  const panel = modelPanel(store, helper, (source) => {
+    // A page that is still being laid out goes to the picture, and not to what was said before it.
+    delete message.dataset.arrive;
+    brought(source, true);
+  });
   const message = h("p", { class: "field-message", role: "status", "data-arrive": true });
   const list = h("div", { class: "brought" });
   let has: Arrays = { arrays: [], words: [] };

@@ -388,10 +388,9 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
   const panels = page.locator('[data-picture="set"] heed-pixels');
   expect(await panels.filter({ visible: true }).count()).toBe(4);
   await panels.nth(1).locator("summary").click();
-  const rows = (await panels.nth(1).locator("tbody td").allTextContents()).map((text) =>
-    text.split(" ").map(readNumber),
-  );
-  expect(rows).toHaveLength(1024);
+  const cells = panels.nth(1).locator("tbody td");
+  await expect.poll(() => cells.count()).toBe(1024);
+  const rows = (await cells.allTextContents()).map((text) => text.split(" ").map(readNumber));
   const moved = places.flatMap((pixel) => [0, 1, 2].map((channel) => wanted[pixel * 3 + channel] ?? Number.NaN));
   expect(widest(rows.flat(), moved)).toBeLessThan(0.0005 + 4e-6);
   await page.getByRole("button", { name: "Shuffle again" }).click();
