@@ -87,7 +87,7 @@ export class LazyChunks {
     /** @type {string[]} */
     const shared = [];
     const body = code
-      .replaceAll(/import\{([^}]*)\}from"([^"]+)";\n?/g, (_, list, from) => {
+      .replaceAll(/import\{([^}]*)\}from"([^"]+)";?\n?/g, (_, list, from) => {
         const names = pairs(list);
         if (from === OPENER) values.push(...names.map(([, local]) => `${local}=open`));
         else if (from.startsWith(OPENER)) {
@@ -101,7 +101,7 @@ export class LazyChunks {
         return "";
       })
       .replace(
-        /export\{([^}]*)\};\s*$/,
+        /export\{([^}]*)\};?\s*$/,
         (_, list) => `return{${pairs(list).map(([local, name]) => `${name}:${local}`)}}`,
       );
     return `${imports.join("")}export default(shared,open)=>{var ${[`{${shared}}=shared`, ...values]};\n${body}};\n`;
