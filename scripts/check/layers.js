@@ -72,42 +72,80 @@ const INNER_ROOMS = { kernels: KERNEL_ROOMS, operations: OPERATION_ROOMS };
 
 /** Rooms of web/src, longest path first where they nest. @type {Record<string, readonly string[]>} */
 const WEB_ROOMS = {
+  // errors, what arrived in words, guards, typed arrays, readers of values
+  base: [],
   "backends/wasm/generated": [],
-  "backends/wasm": ["backends/wasm/generated", "backends", "operations", "memory", "platform", "api/errors.ts"],
+  "backends/wasm": ["backends/wasm/generated", "backends", "operations", "memory", "platform", "base"],
   "backends/webgpu/shaders": ["backends/webgpu", "expr/layout.ts"],
-  "backends/webgpu": ["backends/webgpu/shaders", "backends", "operations", "memory", "api/errors.ts"],
-  backends: ["api/errors.ts"],
+  "backends/webgpu": ["backends/webgpu/shaders", "backends", "operations", "memory", "base"],
+  backends: ["base"],
   // one file an operation: its problem, its packed call, its cost
-  "operations/training": ["operations", "backends", "backends/wasm/generated", "api/errors.ts"],
-  operations: ["backends", "backends/wasm/generated", "api/errors.ts"],
-  memory: ["api/errors.ts"],
+  "operations/training": ["operations", "backends", "backends/wasm/generated", "base"],
+  operations: ["backends", "backends/wasm/generated", "base"],
+  memory: ["base"],
   platform: [],
-  expr: ["api/errors.ts", "api/describe.ts", "api/typed-array.ts", "backends/wasm/generated"],
-  api: ["backends", "backends/wasm/generated", "operations", "memory", "expr/tree.ts", "expr/compile-vjp.ts"],
+  expr: ["base", "backends/wasm/generated"],
+  "api/cache": ["api", "operations", "backends", "backends/wasm/generated", "memory", "base"],
+  // what is loaded at its first use: rope, linear attention, gradients of attention
+  "api/operations": [
+    "api",
+    "api/positions",
+    "operations",
+    "backends",
+    "backends/wasm/generated",
+    "memory",
+    "expr/tree.ts",
+    "expr/compile-vjp.ts",
+    "base",
+  ],
+  "api/positions": ["api", "base"],
+  // the engine as its users see it
+  "api/heed.ts": ["api", "api/operations", "backends", "base"],
+  api: ["backends", "backends/wasm/generated", "operations", "memory", "expr/tree.ts", "base"],
   reference: [],
-  viz: ["api/errors.ts"],
-  "layers/io": ["api"],
-  "layers/text": ["layers/io", "api"],
-  "layers/generate": ["api"],
+  viz: ["base"],
+  "layers/io": ["api", "base"],
+  "layers/text": ["layers/io", "api", "base"],
+  "layers/generate": ["api", "base"],
+  "layers/models": [
+    "layers",
+    "layers/io",
+    "layers/text",
+    "api",
+    "api/heed.ts",
+    "api/operations",
+    "operations",
+    "backends",
+    "base",
+  ],
+  "layers/index.ts": ["layers", "layers/io", "layers/text", "layers/generate", "layers/models", "api"],
   layers: [
     "layers/io",
     "layers/text",
     "layers/generate",
     "api",
+    "api/heed.ts",
+    "api/operations",
     "operations",
     "backends",
     "memory",
+    "base",
     "shared-engine.ts",
   ],
   // gradients, losses, optimizers, the training loop
   train: [
     "layers",
     "layers/io",
+    "layers/models/tokens.ts",
     "api",
+    "api/heed.ts",
+    "api/operations",
+    "api/positions",
     "operations",
     "operations/training",
     "backends",
     "memory",
+    "base",
     "expr/compile-vjp.ts",
   ],
 };
@@ -189,8 +227,8 @@ const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+
 
 const base = join(root, "web/src");
 
-/** @param {string} path of a file under web/src */
-const roomOf = (path) => Object.keys(WEB_ROOMS).find((room) => path.startsWith(`${room}/`));
+/** A file may be a room of its own. @param {string} path of a file under web/src */
+const roomOf = (path) => Object.keys(WEB_ROOMS).find((room) => path === room || path.startsWith(`${room}/`));
 
 /** @param {string} file @param {string} target as the file writes it */
 const importedBy = (file, target) => relative(base, join(dirname(file), target)).replace(/\.js$/, ".ts");

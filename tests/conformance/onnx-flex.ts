@@ -1,6 +1,6 @@
 // ONNX's FlexAttention cases said in heed's words: their score_mod is a graph, read here as an expression.
 
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import { add, constant, type Expr, greaterEqual, type ScoreModArguments, select } from "../../web/src/expr/index.js";
 import type { AttentionOptions, HalfTensorLike, TensorLike } from "../../web/src/index.js";
 import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";

@@ -1,6 +1,6 @@
 // ONNX's LayerNormalization, RMSNormalization and SwiGLU cases said in heed's words.
 
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type { TensorLike } from "../../web/src/index.js";
 import type { ParameterTensor } from "../../web/src/layers/index.js";
 import { bufferOf, type Set as CaseSet, type OnnxCase } from "./onnx.js";

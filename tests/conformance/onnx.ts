@@ -1,6 +1,6 @@
 // ONNX's Attention cases said in heed's words, and their own tolerance. What heed cannot say yet is in not-covered.json.
 
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type { AttentionOptions, HalfTensorLike, MaskLike, TensorLike } from "../../web/src/index.js";
 
 export interface CaseTensor {

@@ -3,7 +3,7 @@
 
 import { folder, required, set } from "virtual:conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromF16 } from "../../web/src/api/f16.js";
+import { fromF16 } from "../../web/src/base/f16.js";
 import type { Capabilities, HalfTensorLike, Heed, TensorLike } from "../../web/src/index.js";
 import { LayerNorm, MLP, RMSNorm } from "../../web/src/layers/index.js";
 import { tokens } from "../support/cached.js";

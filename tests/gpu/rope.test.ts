@@ -2,7 +2,7 @@
 // attention, and what wasm refuses.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type { Heed, RopeOptions, TensorLike } from "../../web/src/index.js";
 import { createHeed } from "../../web/src/index.js";
 import { attention as attentionReference, rope as reference } from "../../web/src/reference/index.js";

@@ -1,6 +1,6 @@
 // Keys and values cut along their length into the chunks that a cache is given.
 
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type { AttentionOptions, CacheOptions, Heed, KVCache, Layout, TensorLike } from "../../web/src/index.js";
 import type { Case, EVERYTHING, EverythingResult } from "./cases.js";
 import type { Random } from "./random.js";

@@ -1,6 +1,6 @@
 // A problem with its tensors rounded to f16, and those tensors as f16. Needs no test runner.
 
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type { TensorLike } from "../../web/src/index.js";
 import type { Case } from "./cases.js";
 

@@ -10,7 +10,7 @@
 //   additive  a = s |v| (sum of magnitudes), every tanh being at most 1: dot, 4e-7 a for tanh, and a times the error of its
 //             argument: dot's of each projection with the larger |w|
 
-import { numbersOf } from "../../web/src/api/typed-array.js";
+import { numbersOf } from "../../web/src/base/typed-array.js";
 import type { Score, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { FEW, GROWTH, largestNorm, UNIT_ROUNDOFF } from "./error-model.js";
 

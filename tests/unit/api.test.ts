@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { binaryText } from "../../scripts/make/binary-text.js";
-import { showShape, showValue } from "../../web/src/api/describe.js";
 import { denseView, perHeadShape, userShape, viewOf } from "../../web/src/api/layout.js";
 import { ATTENTION_OPTIONS } from "../../web/src/api/options.js";
-import { didYouMean } from "../../web/src/api/suggest.js";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
+import { showShape, showValue } from "../../web/src/base/describe.js";
+import { didYouMean } from "../../web/src/base/suggest.js";
 import { HeedError } from "../../web/src/index.js";
 import { ELSEWHERE } from "../../web/src/layers/elsewhere.js";
 

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { type NewRows, PageStore, type Staged } from "../../web/src/api/cache/page-store.js";
-import { toF16 } from "../../web/src/api/f16.js";
 import { denseView } from "../../web/src/api/layout.js";
 import type { Dims4, Operand } from "../../web/src/backends/backend.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import { toF16 } from "../../web/src/base/f16.js";
 import { appendTo } from "../../web/src/operations/append.js";
 import { TYPES } from "../support/cached.js";
 import { FEW_KINDS, nameOf, openBackend } from "../support/engines.js";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
-import { LOCK } from "../../web/src/api/cache/types.js";
+import { LOCK } from "../../web/src/api/cache-types.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import type { CacheOptions, Heed, KVCache, Tensor, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";

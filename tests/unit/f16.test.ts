@@ -1,7 +1,7 @@
 // f16: rounding and widening by the format's definition, and calls that give what the same numbers give in f32.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type {
   AttentionOptions,
   AttentionResult,

@@ -2,11 +2,11 @@
 // it should be.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromF16, toF16 } from "../../web/src/api/f16.js";
 import { denseView } from "../../web/src/api/layout.js";
 import type { Dims4, Operand, Operation, OutputView, Resident } from "../../web/src/backends/backend.js";
 import { type Grain, slicesOf } from "../../web/src/backends/wasm/slices.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import { AFFINE, PACK } from "../../web/src/operations/affine.js";
 import { GATHER } from "../../web/src/operations/gather.js";
 import { GRU } from "../../web/src/operations/gru.js";

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { check } from "../../web/src/api/attention.js";
-import { ROPE_OPTIONS } from "../../web/src/api/extra/options.js";
+import { ROPE_OPTIONS } from "../../web/src/api/operations/options.js";
 import { ATTENTION_OPTIONS, NORMALIZERS, SCORE_PARAMETERS, SCORE_STAGES } from "../../web/src/api/options.js";
 import type { AttentionProblem } from "../../web/src/backends/backend.js";
 import { planAttention } from "../../web/src/backends/webgpu/plan-attention.js";

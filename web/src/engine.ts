@@ -1,19 +1,17 @@
 // The composition root: probe -> select -> load -> backend. Only this file knows every backend.
 
 import { attend, attendSync, check } from "./api/attention.js";
-import type { CacheOptions, KVCache } from "./api/cache/types.js";
-import { causeText, HeedError } from "./api/errors.js";
+import type { CacheOptions, KVCache } from "./api/cache-types.js";
+import type { Capabilities, Heed } from "./api/heed.js";
+import { product, readShape, readTensorData } from "./api/operands.js";
 import type {
   LinearOptions,
   LinearResult,
   RelativeKeysOptions,
   RelativeValuesOptions,
   RopeOptions,
-} from "./api/extra/options.js";
-import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./api/extra/vjp.js";
-import { guard, guardAsync } from "./api/guard.js";
-import type { Capabilities, Heed } from "./api/heed.js";
-import { product, readShape, readTensorData } from "./api/operands.js";
+} from "./api/operations/options.js";
+import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./api/operations/vjp.js";
 import {
   type AttentionOptions,
   type CreateOptions,
@@ -22,10 +20,8 @@ import {
   type TensorOptions,
 } from "./api/options.js";
 import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
-import { isRecord, readChoice, readRecord } from "./api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { type ArrayTensor, Tensor } from "./api/tensor.js";
-import { type HalfArray, plainDType } from "./api/typed-array.js";
 import {
   type AttentionProblem,
   type Backend,
@@ -37,6 +33,10 @@ import {
 import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { MODULES } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
+import { causeText, HeedError } from "./base/errors.js";
+import { guard, guardAsync } from "./base/guard.js";
+import { isRecord, readChoice, readRecord } from "./base/read-values.js";
+import { type HalfArray, plainDType } from "./base/typed-array.js";
 import { LazyOperations, type Name } from "./lazy-operations.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { type Features, features } from "./platform/features.js";

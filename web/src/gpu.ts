@@ -2,8 +2,6 @@
 // compute, and the autotuning of its kernels.
 
 import { check } from "./api/attention.js";
-import { HeedError } from "./api/errors.js";
-import { isRecord } from "./api/read-values.js";
 import type { Backend } from "./backends/backend.js";
 import { type AutotuneOptions, tune } from "./backends/webgpu/autotune.js";
 import { type MakeZeros, measureCosts } from "./backends/webgpu/costs.js";
@@ -11,6 +9,8 @@ import { adoptDevice, openDevice } from "./backends/webgpu/device.js";
 import type { Gpu, GpuDevice } from "./backends/webgpu/gpu.js";
 import { GpuBackend } from "./backends/webgpu/gpu-backend.js";
 import type { Tuned } from "./backends/webgpu/tuning.js";
+import { HeedError } from "./base/errors.js";
+import { isRecord } from "./base/read-values.js";
 
 /**
  * `device` is the caller's; null: heed makes one. Mode "auto" measures both backends for some milliseconds first. Rejects with

@@ -1,8 +1,7 @@
 // heed's public surface: named exports only. Importing it does nothing and touches no globals.
 
-export type { CacheOptions, KVCache } from "./api/cache/types.js";
-export type { HeedErrorCode } from "./api/errors.js";
-export { HeedError } from "./api/errors.js";
+export type { CacheOptions, KVCache } from "./api/cache-types.js";
+export type { Capabilities, Explanation, Heed, MemoryReport, WebGpuReport } from "./api/heed.js";
 export type {
   LinearOptions,
   LinearResult,
@@ -10,7 +9,7 @@ export type {
   RelativeValuesOptions,
   RopeOptions,
   RopeScaling,
-} from "./api/extra/options.js";
+} from "./api/operations/options.js";
 export type {
   AttentionGradients,
   AttentionVjp,
@@ -18,8 +17,7 @@ export type {
   BackwardOptions,
   LinearGradients,
   LinearVjpOptions,
-} from "./api/extra/vjp.js";
-export type { Capabilities, Explanation, Heed, MemoryReport, WebGpuReport } from "./api/heed.js";
+} from "./api/operations/vjp.js";
 export type {
   AttentionOptions,
   BiasInput,
@@ -45,8 +43,10 @@ export { type RelativeBiasOptions, relativeBias } from "./api/positions/relative
 export { type SinusoidalOptions, sinusoidal } from "./api/positions/sinusoidal.js";
 export type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 export type { ArrayTensor, Tensor } from "./api/tensor.js";
-export type { HalfArray } from "./api/typed-array.js";
 export type { DType, ScoreStage } from "./backends/backend.js";
+export type { HeedErrorCode } from "./base/errors.js";
+export { HeedError } from "./base/errors.js";
+export type { HalfArray } from "./base/typed-array.js";
 export { createHeed } from "./engine.js";
 export type { LinearRule } from "./operations/linear-attention.js";
 export { attention, linearAttention, relativeKeys, relativeValues, rope } from "./shared-engine.js";

@@ -1,9 +1,9 @@
 // Loads the checks of the operations beside attention at the first call of one.
 
-import { HeedError } from "./api/errors.js";
-import { guardAsync } from "./api/guard.js";
 import { type Arguments, hold } from "./api/hold.js";
 import type { Backend } from "./backends/backend.js";
+import { HeedError } from "./base/errors.js";
+import { guardAsync } from "./base/guard.js";
 
 type ExtraModule = typeof import("./extra.js");
 /** The operations beside attention. */

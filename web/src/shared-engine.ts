@@ -1,18 +1,18 @@
 // `attention` and the other functions without an engine: they share one, which the first call makes.
 
 import { check } from "./api/attention.js";
+import type { Heed } from "./api/heed.js";
+import { hold } from "./api/hold.js";
 import type {
   LinearOptions,
   LinearResult,
   RelativeKeysOptions,
   RelativeValuesOptions,
   RopeOptions,
-} from "./api/extra/options.js";
-import { guard } from "./api/guard.js";
-import type { Heed } from "./api/heed.js";
-import { hold } from "./api/hold.js";
+} from "./api/operations/options.js";
 import type { AttentionOptions, TensorInput } from "./api/options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
+import { guard } from "./base/guard.js";
 import { createHeed } from "./engine.js";
 
 let engine: Heed | undefined;

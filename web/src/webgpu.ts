@@ -1,8 +1,8 @@
 // heed/webgpu: autotunes the kernels of the GPU backend. Importing it does nothing.
 
-import { guard, guardAsync } from "./api/guard.js";
 import type { AutotuneOptions } from "./backends/webgpu/autotune.js";
 import { rememberTuned, type Tuned, type Tuning } from "./backends/webgpu/tuning.js";
+import { guard, guardAsync } from "./base/guard.js";
 
 export type { AutotuneOptions, Tuned, Tuning };
 

@@ -1,7 +1,7 @@
 // What layers do beside computing: parameters in and out, tensors that stay, memory that goes, refusals.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromF16, toF16 } from "../../../web/src/api/f16.js";
+import { fromF16, toF16 } from "../../../web/src/base/f16.js";
 import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
 import {
   AdditiveAttention,

@@ -1,7 +1,7 @@
 // Passes with caches: those that overlap wait for each other, and those that fail leave every cache as it was.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { LOCK } from "../../../web/src/api/cache/types.js";
+import { LOCK } from "../../../web/src/api/cache-types.js";
 import { type Backend, ENGINE, type Program } from "../../../web/src/backends/backend.js";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {

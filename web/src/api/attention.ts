@@ -1,12 +1,12 @@
 // attention and attentionSync on any backend: arguments -> checked problem -> backend -> results.
 
 import type { AttentionProblem, Backend } from "../backends/backend.js";
-import { registeredCache } from "./cache/registry.js";
-import { guard, guardAsync } from "./guard.js";
+import { guard, guardAsync } from "../base/guard.js";
+import { throwIfAborted } from "../base/read-values.js";
+import { registeredCache } from "./cache-registry.js";
 import type { GivenTensors } from "./inputs.js";
 import { readTensors } from "./operands.js";
 import { type ReadOptions, readAttentionOptions } from "./read-options.js";
-import { throwIfAborted } from "./read-values.js";
 import { type AnyAttentionResult, resultOf } from "./results.js";
 import { type CheckedAttention, validateAttention } from "./validate.js";
 

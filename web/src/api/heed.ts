@@ -2,20 +2,20 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Explanation, MemoryReport, WebGpuReport } from "../backends/backend.js";
-import type { AnyGpuBuffer } from "./browser-globals.js";
-import type { CacheOptions, KVCache } from "./cache/types.js";
+import type { AnyGpuBuffer } from "../base/browser-globals.js";
+import type { HalfArray } from "../base/typed-array.js";
+import type { CacheOptions, KVCache } from "./cache-types.js";
 import type {
   LinearOptions,
   LinearResult,
   RelativeKeysOptions,
   RelativeValuesOptions,
   RopeOptions,
-} from "./extra/options.js";
-import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./extra/vjp.js";
+} from "./operations/options.js";
+import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./operations/vjp.js";
 import type { AttentionOptions, TensorInput, TensorOptions } from "./options.js";
 import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./results.js";
 import type { Tensor } from "./tensor.js";
-import type { HalfArray } from "./typed-array.js";
 
 export type { Explanation, MemoryReport, WebGpuReport };
 

@@ -1,8 +1,6 @@
 // Arguments for a call that has to wait, while its caller may write to arrays and dispose of tensors.
 
-import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIGHT_OPTIONS } from "./options.js";
-import { isOptions, isRecord } from "./read-values.js";
-import { Tensor } from "./tensor.js";
+import { isOptions, isRecord } from "../base/read-values.js";
 import {
   copyF16,
   isFloat16Array,
@@ -12,7 +10,9 @@ import {
   listOf,
   plainBytes,
   plainF32,
-} from "./typed-array.js";
+} from "../base/typed-array.js";
+import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIGHT_OPTIONS } from "./options.js";
+import { Tensor } from "./tensor.js";
 
 /** The unchecked arguments of an operation that takes tensors and then options. */
 export interface Arguments {

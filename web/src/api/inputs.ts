@@ -1,7 +1,7 @@
 // Public types of what calls take: arrays with shapes, and tensors.
 
+import type { HalfArray } from "../base/typed-array.js";
 import type { Tensor } from "./tensor.js";
-import type { HalfArray } from "./typed-array.js";
 
 /** The order of a tensor's axes: `bhnd` is [B, H, L, D], `bnhd` is [B, L, H, D], `packed` is [B, L, H*D]. */
 export type Layout = "bhnd" | "bnhd" | "packed";

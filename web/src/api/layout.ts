@@ -1,10 +1,10 @@
 // Layouts as strides: the caller's shape to and from [batch, heads, length, dim] with strides. Nothing is copied.
 
 import type { Dims4 } from "../backends/backend.js";
-import { showShape } from "./describe.js";
-import { HeedError } from "./errors.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { readChoice } from "../base/read-values.js";
 import type { Layout } from "./inputs.js";
-import { readChoice } from "./read-values.js";
 
 /** A shape [batch, heads, length, dim] and its strides in elements. */
 export interface View {

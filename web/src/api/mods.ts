@@ -2,11 +2,11 @@
 // expressions, so a page without any does not load it.
 
 import type { Programs } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
+import { isRecord } from "../base/read-values.js";
 import { COMPILER, type ModTrees } from "../expr/tree.js";
-import { showValue } from "./describe.js";
-import { HeedError } from "./errors.js";
-import { guard } from "./guard.js";
-import { isRecord } from "./read-values.js";
 
 const NAMES = ["scoreMod", "maskMod", "probMod"] as const;
 

@@ -1,14 +1,10 @@
 // Reads one tensor, mask or bias of the caller: a source of numbers with a checked shape, or a HeedError.
 
 import type { Backend, Operand, OutputView, Source } from "../backends/backend.js";
-import { MAX_BLOCK_BYTES } from "../memory/arena.js";
-import { showShape, showValue } from "./describe.js";
-import { HeedError } from "./errors.js";
-import { fromF16, toF16 } from "./f16.js";
-import type { GivenTensors } from "./inputs.js";
-import type { View } from "./layout.js";
-import { isRecord } from "./read-values.js";
-import { Tensor } from "./tensor.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { fromF16, toF16 } from "../base/f16.js";
+import { isRecord } from "../base/read-values.js";
 import {
   isFloat16Array,
   isFloat32Array,
@@ -20,7 +16,11 @@ import {
   plainDType,
   plainF16,
   plainF32,
-} from "./typed-array.js";
+} from "../base/typed-array.js";
+import { MAX_BLOCK_BYTES } from "../memory/arena.js";
+import type { GivenTensors } from "./inputs.js";
+import type { View } from "./layout.js";
+import { Tensor } from "./tensor.js";
 
 /** Sizes and strides cross into C++ as signed 32-bit numbers. */
 export const MAX_ELEMENTS = 2 ** 31 - 1;

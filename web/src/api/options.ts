@@ -1,8 +1,8 @@
 // The options of attention and of createHeed: public types, names and defaults. read-options.ts checks the values.
 
+import type { AnyGpuDevice, AnyModule, AnyWorker } from "../base/browser-globals.js";
 import type { Expr, MaskModArguments, ProbModArguments, ScoreModArguments } from "../expr/tree.js";
-import type { AnyGpuDevice, AnyModule, AnyWorker } from "./browser-globals.js";
-import type { KVCache } from "./cache/types.js";
+import type { KVCache } from "./cache-types.js";
 import type {
   BiasInput,
   HalfTensorLike,

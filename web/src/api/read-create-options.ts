@@ -1,8 +1,8 @@
 // Reads the options of createHeed: checked values with defaults filled in.
 
-import { HeedError } from "./errors.js";
+import { HeedError } from "../base/errors.js";
+import { isRecord, readChoice, readCount, readRecord, refusal } from "../base/read-values.js";
 import { CREATE_OPTIONS, DEFAULTS, WASM_OVERRIDES } from "./options.js";
-import { isRecord, readChoice, readCount, readRecord, refusal } from "./read-values.js";
 
 export interface ReadCreateOptions {
   readonly backend: "auto" | "wasm" | "webgpu";

@@ -1,7 +1,19 @@
 // Reads the options of attention: checked values with defaults filled in. validate.ts reads what depends on shapes.
 
 import type { AttentionRules, CausalRule, Dropout, ScoreStage } from "../backends/backend.js";
-import { HeedError } from "./errors.js";
+import { HeedError } from "../base/errors.js";
+import {
+  isOptions,
+  readBoolean,
+  readChoice,
+  readCount,
+  readFinite,
+  readOut,
+  readPositive,
+  readRecord,
+  readSignal,
+  refusal,
+} from "../base/read-values.js";
 import { readLayout } from "./layout.js";
 import { readMods } from "./mods.js";
 import {
@@ -14,18 +26,6 @@ import {
   SCORE_STAGES,
   WEIGHT_OPTIONS,
 } from "./options.js";
-import {
-  isOptions,
-  readBoolean,
-  readChoice,
-  readCount,
-  readFinite,
-  readOut,
-  readPositive,
-  readRecord,
-  readSignal,
-  refusal,
-} from "./read-values.js";
 import { type GivenScore, readScore } from "./score.js";
 import type { GivenStructure } from "./structure.js";
 

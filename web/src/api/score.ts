@@ -1,13 +1,13 @@
 // Reads the score function and its parameters: checked operands, one for all query heads or one for each.
 
 import type { Backend, Dims4, Operand, ScoreFunction, ScoreKind } from "../backends/backend.js";
-import { showShape } from "./describe.js";
-import { HeedError } from "./errors.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { isOptions, readChoice, readRecord, refusal } from "../base/read-values.js";
+import { isFloat32Array, lengthOf, numbersOf } from "../base/typed-array.js";
 import { denseView } from "./layout.js";
 import { operandOf, type ReadTensor, readF32 } from "./operands.js";
 import { DEFAULTS, SCORE_PARAMETERS } from "./options.js";
-import { isOptions, readChoice, readRecord, refusal } from "./read-values.js";
-import { isFloat32Array, lengthOf, numbersOf } from "./typed-array.js";
 
 /** A kind of score, and its unchecked parameters. */
 export interface GivenScore {

@@ -1,9 +1,9 @@
 // Reads cuSeqlensQ and cuSeqlensK, which say where packed sequences start, and checks them against the shapes and each other.
 
 import type { Dims4, PackedSequences } from "../backends/backend.js";
-import { showValue } from "./describe.js";
-import { HeedError } from "./errors.js";
-import { numbersOf } from "./typed-array.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { numbersOf } from "../base/typed-array.js";
 
 /** The unchecked options. */
 export interface GivenSequences {

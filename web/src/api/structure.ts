@@ -1,11 +1,11 @@
 // Reads the options by batch entry, sequence, head or position, and checks them against the shapes: window, offsets, lengths, ALiBi slopes, sinks.
 
 import type { AttentionStructure, Dims4 } from "../backends/backend.js";
-import { showValue } from "./describe.js";
-import { HeedError } from "./errors.js";
-import { refusal } from "./read-values.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { refusal } from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
 import { readSequences } from "./sequences.js";
-import { numbersOf } from "./typed-array.js";
 
 /** The unchecked options. */
 export interface GivenStructure {

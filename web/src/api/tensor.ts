@@ -1,10 +1,10 @@
 // Tensors in an engine's memory, which repeated calls do not copy, and the plain arrays that calls return.
 
 import type { Backend, Computer, DType, Resident } from "../backends/backend.js";
+import type { AnyGpuBuffer } from "../base/browser-globals.js";
+import { HeedError } from "../base/errors.js";
+import { fromF16 } from "../base/f16.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
-import type { AnyGpuBuffer } from "./browser-globals.js";
-import { HeedError } from "./errors.js";
-import { fromF16 } from "./f16.js";
 
 /** A result as an array, which belongs to the caller. */
 export interface ArrayTensor {

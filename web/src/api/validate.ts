@@ -1,16 +1,16 @@
 // Makes an AttentionProblem of tensors and read options, or throws a HeedError that names the rule and the shapes that broke it.
 
 import type { AttentionProblem, Backend, BlockMask, Dims4, Operand, WeightForm } from "../backends/backend.js";
-import { showShape } from "./describe.js";
-import { HeedError } from "./errors.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { readRecord, refusal } from "../base/read-values.js";
+import { lengthOf, numbersOf } from "../base/typed-array.js";
 import { denseView, perHeadShape, userShape, type View, viewOf } from "./layout.js";
 import { operandOf, type ReadTensor, type ReadTensors, readF32, readMask, roomFor, withBareShape } from "./operands.js";
 import { BLOCK_OPTIONS, type Layout } from "./options.js";
 import type { ReadOptions, WantedWeights } from "./read-options.js";
-import { readRecord, refusal } from "./read-values.js";
 import { hasMatrices, readScoreFunction } from "./score.js";
 import { readStructure } from "./structure.js";
-import { lengthOf, numbersOf } from "./typed-array.js";
 
 /** A checked call: the problem, and the shapes of the results as the caller sees them. */
 export interface CheckedAttention {

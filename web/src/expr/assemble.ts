@@ -1,6 +1,6 @@
 // Steps -> a program: registers are assigned, and instructions become 32-bit integers.
 
-import { HeedError } from "../api/errors.js";
+import { HeedError } from "../base/errors.js";
 import { IN_OUT, INSTRUCTION_WORDS, MOST_TILES, OPCODES, type Opcode, REGISTERS_OF_KIND } from "./layout.js";
 import type { ProgramTable } from "./tables.js";
 

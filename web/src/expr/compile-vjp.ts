@@ -1,7 +1,7 @@
 // Compiles the functions of a call with their derivatives, for the backward pass of attention. cpp/include/heed/expressions.hpp describes the
 // layout (ExpressionSlopes, TableRead). Only the backward pass imports this.
 
-import { HeedError } from "../api/errors.js";
+import { HeedError } from "../base/errors.js";
 import { assemble, type OrderedSteps, type Step } from "./assemble.js";
 import { type CompiledMods, link, MODS, readMods } from "./compile.js";
 import { type Copies, copyStep, differentiate, readsOf } from "./differentiate.js";

@@ -1,7 +1,7 @@
 // Compiles expression trees to programs for the kernels. cpp/include/heed/expressions.hpp describes their layout.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
 import { assemble, type OrderedSteps, type Program, type Step } from "./assemble.js";
 import { markRead } from "./family.js";
 import { Graph } from "./graph.js";

@@ -1,6 +1,6 @@
 // The nodes that one call of a function makes, by which mistakes are told: JavaScript's own operators see objects in expressions.
 
-import { HeedError } from "../api/errors.js";
+import { HeedError } from "../base/errors.js";
 import type { Expr, ExprType, Leaf } from "./tree.js";
 
 /** The key of the nodes that were made of the arguments of a function. Global, because copies of heed/expr may meet. */

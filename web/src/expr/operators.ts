@@ -1,8 +1,8 @@
 // The operators that expressions are built with: small pure functions that check types and make nodes.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { type HalfArray, isUint16Array, listOf, MOST_LISTED, numbersOf, typedArrayName } from "../api/typed-array.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { type HalfArray, isUint16Array, listOf, MOST_LISTED, numbersOf, typedArrayName } from "../base/typed-array.js";
 import { compile } from "./compile.js";
 import { begin, born } from "./family.js";
 import { reading as readingOf } from "./reading.js";

@@ -1,7 +1,7 @@
 // Runs code that reads values of the caller: whatever it throws becomes a HeedError. heed/expr has this guard of its own, because the index
 // shares only the class HeedError with it.
 
-import { HeedError } from "../api/errors.js";
+import { HeedError } from "../base/errors.js";
 
 export function reading<T>(doing: string, act: () => T): T {
   try {

@@ -1,7 +1,7 @@
 // The types that operators take and return. operators.ts makes nodes by these rules, and compile.ts checks every node of a call again, because
 // a node may come from anywhere.
 
-import { showValue } from "../api/describe.js";
+import { showValue } from "../base/describe.js";
 import type { ExprType, Op, TableData } from "./tree.js";
 
 type Taken = "number" | "whole" | "truth" | "any";

@@ -1,7 +1,7 @@
 // The tables of a call. They are copied, because the caller may write to its own or transfer them away after the check.
 
-import { showValue } from "../api/describe.js";
-import { isFloat32Array, plainF32 } from "../api/typed-array.js";
+import { showValue } from "../base/describe.js";
+import { isFloat32Array, plainF32 } from "../base/typed-array.js";
 import { type Fail, sizesOf } from "./rules.js";
 import type { TableData } from "./tree.js";
 

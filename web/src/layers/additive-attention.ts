@@ -1,9 +1,9 @@
 // Bahdanau's additive attention: the scores are v . tanh(W_q q + W_k k + b).
 
 import type { AttentionOptions, Score, TensorInput } from "../api/options.js";
-import { readBoolean } from "../api/read-values.js";
 import type { AttentionResult, NoOptions } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
+import { readBoolean } from "../base/read-values.js";
 import { boundOf, type Draw } from "./draw.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";

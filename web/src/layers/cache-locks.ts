@@ -1,9 +1,9 @@
 // A pass locks all of its caches at once when it is called, and leaves them as they were if it fails.
 
-import { type CacheLock, type HeldCache, LOCK } from "../api/cache/types.js";
-import { isRecord } from "../api/read-values.js";
-import { listOf } from "../api/typed-array.js";
-import { unlessAborted } from "../api/unless-aborted.js";
+import { type CacheLock, type HeldCache, LOCK } from "../api/cache-types.js";
+import { isRecord } from "../base/read-values.js";
+import { listOf } from "../base/typed-array.js";
+import { unlessAborted } from "../base/unless-aborted.js";
 import { MOST_LAYERS } from "./read.js";
 
 /** From each cache to the handle by which a pass that holds its lock uses it. */

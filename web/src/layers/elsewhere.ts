@@ -1,6 +1,6 @@
 // What other libraries (PyTorch, Keras, JAX, Hugging Face) call the options of layers and of training.
 
-import { ELSEWHERE as OF_ATTENTION } from "../api/suggest.js";
+import { ELSEWHERE as OF_ATTENTION } from "../base/suggest.js";
 
 /** By heed's name, where theirs do not contain it: in lower case without underscores. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {

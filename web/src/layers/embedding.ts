@@ -1,11 +1,11 @@
 // Looks up rows of a table.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import { product, readShape } from "../api/operands.js";
-import { isRecord } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
-import { numbersOf } from "../api/typed-array.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { isRecord } from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
 import type { Draw } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";

@@ -1,10 +1,10 @@
 // Finds the backend of layers in the engine that a layer was given, or in the shared one.
 
-import { HeedError } from "../api/errors.js";
-import { guard } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
-import { isRecord } from "../api/read-values.js";
 import { type Backend, ENGINE, type ModuleName, type Program } from "../backends/backend.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
+import { isRecord } from "../base/read-values.js";
 import { openShared } from "../shared-engine.js";
 import { beginPass } from "./passes.js";
 

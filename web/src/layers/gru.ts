@@ -1,11 +1,11 @@
 // A gated recurrent unit over sequences, as PyTorch's nn.GRU of one layer with batch_first, forwards or backwards.
 
-import { showShape } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { readBoolean } from "../base/read-values.js";
 import { boundOf, type Draw } from "./draw.js";
 import { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";

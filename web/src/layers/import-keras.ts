@@ -1,8 +1,8 @@
 // Parameters of Keras's MultiHeadAttention under the names of heed's. Kernels are [in, heads, dim], that of the output is [heads, dim, out].
 
-import { showShape } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard } from "../api/guard.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
 import {
   type ParameterSource,
   type ParameterTensor,

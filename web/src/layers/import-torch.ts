@@ -1,7 +1,7 @@
 // Parameters of PyTorch's nn.MultiheadAttention, which has one matrix for queries, keys and values or three, under heed's names.
 
-import { HeedError } from "../api/errors.js";
-import { guard } from "../api/guard.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
 import {
   type GivenParameters,
   type ParameterSource,

@@ -1,8 +1,8 @@
 // Reads the inputs of blocks and stacks, and brings tensors into the engine.
 
-import { HeedError } from "../api/errors.js";
-import { readBoolean, readRecord } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
+import { HeedError } from "../base/errors.js";
+import { readBoolean, readRecord } from "../base/read-values.js";
 import type { GivenAttention } from "./multi-head-attention.js";
 import { leadingOf } from "./projections.js";
 import { PASSED_OPTIONS } from "./read-rule.js";

@@ -1,15 +1,15 @@
 // The base class of layers: parameters by name, inner layers, an engine, and dispose.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard, guardAsync } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
 import { checkRoom } from "../api/operands.js";
-import { readBoolean, readRecord, readSignal, throwIfAborted } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
-import { listOf, MOST_LISTED } from "../api/typed-array.js";
 import type { Resident } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard, guardAsync } from "../base/guard.js";
+import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import { listOf, MOST_LISTED } from "../base/typed-array.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
 import { Draw, type DrawRule } from "./draw.js";

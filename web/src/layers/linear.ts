@@ -1,10 +1,10 @@
 // y = x W^T + b.
 
-import { showShape } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { readBoolean } from "../base/read-values.js";
 import { boundOf, type Draw } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { type Filling, type GivenParameters, Parameter } from "./parameters.js";

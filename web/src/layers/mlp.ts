@@ -1,8 +1,8 @@
 // The feed-forward part of a transformer.
 
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readChoice } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { readBoolean, readChoice } from "../base/read-values.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import { readSize, readSizes } from "./read.js";

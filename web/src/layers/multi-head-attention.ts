@@ -1,15 +1,15 @@
 // Multi-head attention: projections to queries, keys and values of every head, attention, and the output projection.
 
-import type { HeldCache } from "../api/cache/types.js";
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import type { RopeOptions } from "../api/extra/options.js";
-import { type Rotation, readPositions, readRotation } from "../api/extra/rotation.js";
-import { guard } from "../api/guard.js";
+import type { HeldCache } from "../api/cache-types.js";
+import type { RopeOptions } from "../api/operations/options.js";
+import { type Rotation, readPositions, readRotation } from "../api/operations/rotation.js";
 import type { AttentionOptions, TensorInput } from "../api/options.js";
-import { isRecord, readBoolean, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
+import { isRecord, readBoolean, readCount } from "../base/read-values.js";
 import type { AttentionRule } from "./attention-rule.js";
 import { boundOf, type Draw, same } from "./draw.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";

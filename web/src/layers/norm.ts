@@ -1,12 +1,12 @@
 // LayerNorm and RMSNorm over the last axes.
 
-import { showShape, showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard } from "../api/guard.js";
 import { product, readShape } from "../api/operands.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readFinite } from "../api/read-values.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
+import { readBoolean, readFinite } from "../base/read-values.js";
 import { same } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";

@@ -1,7 +1,7 @@
 // The numbers of parameters. Parameters that are loaded from the same numbers are tied, and share them.
 
-import { HeedError } from "../api/errors.js";
 import type { Resident, RootBackend } from "../backends/backend.js";
+import { HeedError } from "../base/errors.js";
 import { collectSoon } from "./collect-soon.js";
 
 /** A parameter that has these numbers. */

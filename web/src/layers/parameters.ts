@@ -1,12 +1,12 @@
 // Parameters of layers: a flat map from PyTorch's names to arrays with shapes, and the parameters of one layer.
 
-import { showShape, showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { fromF16 } from "../api/f16.js";
 import { product, readNumbers, readShape } from "../api/operands.js";
-import { isOptions, isRecord } from "../api/read-values.js";
-import { plainDType } from "../api/typed-array.js";
 import type { Backend, Dims4, Operand, Resident, RootBackend, Source } from "../backends/backend.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { fromF16 } from "../base/f16.js";
+import { isOptions, isRecord } from "../base/read-values.js";
+import { plainDType } from "../base/typed-array.js";
 import { type MatrixSizes, PACK, unpacked } from "../operations/affine.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";

@@ -1,10 +1,10 @@
 // A pass that is to be differentiated, as callers see it.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guardAsync } from "../api/guard.js";
 import type { TensorInput } from "../api/options.js";
 import type { Tensor } from "../api/tensor.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guardAsync } from "../base/guard.js";
 import type { Scope } from "./scope.js";
 
 /**

@@ -1,8 +1,8 @@
 // Passes of layers under way on each engine. An engine computes them in the full module, or in that of training, and returns to the core module, whose
 // memory is new and small, when disposing of a layer has left most of that memory free.
 
-import { unlessAborted } from "../api/unless-aborted.js";
 import type { ModuleName, Program, RootBackend } from "../backends/backend.js";
+import { unlessAborted } from "../base/unless-aborted.js";
 import { collectSoon } from "./collect-soon.js";
 
 interface Passes {

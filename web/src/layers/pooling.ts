@@ -1,11 +1,11 @@
 // One vector for a whole sequence.
 
-import { showShape } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import type { TensorInput } from "../api/options.js";
-import { readChoice } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
 import { Tensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { readChoice } from "../base/read-values.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { readSizes } from "./read.js";
 import { readOptions, ruleOf } from "./read-rule.js";

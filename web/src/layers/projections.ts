@@ -1,9 +1,9 @@
 // Tensors between layers and attention.
 
-import { showShape } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import type { AnyAttentionResult, AttentionResult } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
 import { checkWidth, handOut, type Scope } from "./scope.js";
 
 /** Checks that x is [L, E] or [B, L, E] with E = width, and returns [B, L]. */

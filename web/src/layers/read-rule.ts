@@ -1,12 +1,12 @@
 // Reads the options of attention within a pass, once for all layers that they are for.
 
-import type { HeldCache } from "../api/cache/types.js";
-import { type ModTrees, remembering } from "../api/extra/remembering.js";
-import { guard } from "../api/guard.js";
+import type { HeldCache } from "../api/cache-types.js";
 import { product, type ReadTensor } from "../api/operands.js";
+import { type ModTrees, remembering } from "../api/operations/remembering.js";
 import { ATTENTION_OPTIONS, type AttentionOptions } from "../api/options.js";
 import { type ReadOptions, readAttentionOptions } from "../api/read-options.js";
 import { validateAttention } from "../api/validate.js";
+import { guard } from "../base/guard.js";
 import type { AttentionRule } from "./attention-rule.js";
 import { isReadable } from "./readable.js";
 import type { Scope } from "./scope.js";

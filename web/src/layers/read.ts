@@ -1,8 +1,8 @@
 // Readers of options that layers need beside those of the API.
 
-import { HeedError } from "../api/errors.js";
-import { guard } from "../api/guard.js";
-import { readCount, readRecord } from "../api/read-values.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
+import { readCount, readRecord } from "../base/read-values.js";
 import { ELSEWHERE } from "./elsewhere.js";
 
 /** Options that must be given: an object without unknown names. */

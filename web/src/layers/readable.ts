@@ -1,9 +1,9 @@
 // Tensors of any engine or any copy of heed, whose numbers can be read.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import type { TensorLike } from "../api/options.js";
-import { isRecord } from "../api/read-values.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { isRecord } from "../base/read-values.js";
 
 export interface Readable {
   read(): Promise<Float32Array>;

@@ -1,12 +1,9 @@
 // One forward pass. It owns the tensors that are made on its way, and frees them at its end, except for the results.
 
-import type { HeldCache } from "../api/cache/types.js";
-import { showShape, showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import type { Rotation } from "../api/extra/rotation.js";
-import { fromF16 } from "../api/f16.js";
+import type { HeldCache } from "../api/cache-types.js";
 import { denseView } from "../api/layout.js";
 import { product, readTensor } from "../api/operands.js";
+import type { Rotation } from "../api/operations/rotation.js";
 import { type AnyAttentionResult, resultOf } from "../api/results.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type {
@@ -18,6 +15,9 @@ import type {
   Program,
   Resident,
 } from "../backends/backend.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { fromF16 } from "../base/f16.js";
 import { AFFINE } from "../operations/affine.js";
 import { GATHER } from "../operations/gather.js";
 import { GRU } from "../operations/gru.js";

@@ -1,8 +1,8 @@
 // The caches of a stack: one for each of its layers, with the same tokens.
 
-import type { HeldCache } from "../api/cache/types.js";
-import { showShape, showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
+import type { HeldCache } from "../api/cache-types.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
 import type { Scope } from "./scope.js";
 
 export function readCaches(scope: Scope, where: string, value: unknown, layers: number): readonly HeldCache[] | null {

@@ -1,11 +1,11 @@
 // Stacks of transformer blocks: encoders, decoders, and both together.
 
-import type { HeldCache, KVCache } from "../api/cache/types.js";
-import { HeedError } from "../api/errors.js";
+import type { HeldCache, KVCache } from "../api/cache-types.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean } from "../api/read-values.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
+import { HeedError } from "../base/errors.js";
+import { readBoolean } from "../base/read-values.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
 import type { GivenAttention } from "./multi-head-attention.js";

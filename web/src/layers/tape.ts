@@ -1,6 +1,6 @@
 // What a pass records for its backward pass: the steps that its scopes took, in their order.
 
-import type { ModTrees } from "../api/extra/remembering.js";
+import type { ModTrees } from "../api/operations/remembering.js";
 import type { Tensor } from "../api/tensor.js";
 import type { AttentionProblem, Resident } from "../backends/backend.js";
 import type { Activation } from "../operations/pointwise.js";

@@ -1,11 +1,11 @@
 // A mask of the tokens of a batch, [B, L], for all heads and queries.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import { readMask } from "../api/operands.js";
-import { isRecord } from "../api/read-values.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
-import { isUint8Array } from "../api/typed-array.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { isRecord } from "../base/read-values.js";
+import { isUint8Array } from "../base/typed-array.js";
 
 /** The mask as attention takes it. */
 export interface TokenMask {

@@ -1,11 +1,11 @@
 // The transformer block: attention and a feed-forward network, each with a norm and a residual connection.
 
-import type { HeldCache } from "../api/cache/types.js";
-import type { RopeOptions } from "../api/extra/options.js";
+import type { HeldCache } from "../api/cache-types.js";
+import type { RopeOptions } from "../api/operations/options.js";
 import type { TensorInput } from "../api/options.js";
-import { readBoolean, readChoice, readCount } from "../api/read-values.js";
 import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
+import { readBoolean, readChoice, readCount } from "../base/read-values.js";
 import { type BlockInputs, type BlockTensors, readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";

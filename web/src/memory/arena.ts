@@ -1,7 +1,7 @@
 // Allocates blocks of a WebAssembly heap for the length of a call. One small block is kept for the next call; others are freed at
 // once.
 
-import { HeedError } from "../api/errors.js";
+import { HeedError } from "../base/errors.js";
 
 /** The allocator that a WebAssembly module exports. `allocate` returns 0 when there is no room. */
 export interface Allocator {

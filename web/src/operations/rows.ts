@@ -1,8 +1,8 @@
 // Dense rows in the engine's memory, which the operations of layers read and make.
 
-import { HeedError } from "../api/errors.js";
 import type { Operand, OutputView, Resident } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
+import { HeedError } from "../base/errors.js";
 
 /** Rows at the start of a resident. */
 export interface Rows {

@@ -1,9 +1,9 @@
 // The backward pass of each kind of step.
 
-import { HeedError } from "../api/errors.js";
-import type { ModTrees } from "../api/extra/remembering.js";
+import type { ModTrees } from "../api/operations/remembering.js";
 import { Tensor } from "../api/tensor.js";
 import type { Operand, OutputView, Resident } from "../backends/backend.js";
+import { HeedError } from "../base/errors.js";
 import type { CompiledVjp } from "../expr/compile-vjp.js";
 import { residentSource } from "../layers/parameters.js";
 import { lastOf, type Scope } from "../layers/scope.js";

@@ -1,10 +1,10 @@
 // A run's state as one safetensors file: parameters, what the optimizer keeps, and how many steps were taken.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guardAsync } from "../api/guard.js";
-import { isOptions, readCount, readRecord } from "../api/read-values.js";
 import type { Resident } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guardAsync } from "../base/guard.js";
+import { isOptions, readCount, readRecord } from "../base/read-values.js";
 import { ByteReader, type FileSource } from "../layers/io/byte-reader.js";
 import { loadSafetensors, readSafetensorsHeader, saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";

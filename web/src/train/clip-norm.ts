@@ -1,8 +1,8 @@
 // Clips gradients by their common norm.
 
-import { guardAsync } from "../api/guard.js";
-import { refusal } from "../api/read-values.js";
 import type { Program, Resident } from "../backends/backend.js";
+import { guardAsync } from "../base/guard.js";
+import { refusal } from "../base/read-values.js";
 import type { Layer } from "../layers/layer.js";
 import { COMBINE, SQUARE_SUM } from "../operations/training/combine.js";
 import { vectorOf } from "../operations/training/vectors.js";

@@ -1,11 +1,11 @@
 // A pass forward and back.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard, guardAsync } from "../api/guard.js";
-import { readBoolean, readFinite, readSignal, throwIfAborted } from "../api/read-values.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Program } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard, guardAsync } from "../base/guard.js";
+import { readBoolean, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Layer } from "../layers/layer.js";
 import { Pass } from "../layers/pass.js";
 import { endPass } from "../layers/passes.js";

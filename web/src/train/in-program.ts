@@ -1,7 +1,7 @@
 // Runs calls on the engine of a model, as one program, and changes of a model one after another.
 
-import { guardAsync } from "../api/guard.js";
 import type { Program } from "../backends/backend.js";
+import { guardAsync } from "../base/guard.js";
 import { Layer } from "../layers/layer.js";
 import { endPass } from "../layers/passes.js";
 

@@ -1,12 +1,12 @@
 // Low-rank adapters (LoRA) of linear layers: y = W x + b + alpha / rank B A x, where A and B learn, and W and b stay.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard, guardAsync } from "../api/guard.js";
-import { readPositive } from "../api/read-values.js";
 import type { Tensor } from "../api/tensor.js";
-import { listOf } from "../api/typed-array.js";
 import type { Program, Resident } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard, guardAsync } from "../base/guard.js";
+import { readPositive } from "../base/read-values.js";
+import { listOf } from "../base/typed-array.js";
 import { boundOf, type Draw, same } from "../layers/draw.js";
 import { saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";

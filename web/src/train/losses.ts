@@ -1,11 +1,11 @@
 // Losses within a pass.
 
-import { showShape, showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guardAsync } from "../api/guard.js";
 import type { TensorInput } from "../api/options.js";
-import { readCount, readFinite } from "../api/read-values.js";
 import { Tensor } from "../api/tensor.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guardAsync } from "../base/guard.js";
+import { readCount, readFinite } from "../base/read-values.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";

@@ -1,11 +1,11 @@
 // Optimizers: a step takes the gradients that are there, and clears them.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard, guardAsync } from "../api/guard.js";
-import { readBoolean, readFinite } from "../api/read-values.js";
-import { numbersOf } from "../api/typed-array.js";
 import type { Program, Resident } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard, guardAsync } from "../base/guard.js";
+import { readBoolean, readFinite } from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
 import { Layer } from "../layers/layer.js";
 import { readOnce } from "../layers/read.js";
 import type { Variable } from "../layers/variable.js";

@@ -1,8 +1,8 @@
 // The tape of a pass: its steps that a gradient goes through, and the parameters that it computes with.
 
-import { HeedError } from "../api/errors.js";
 import { Tensor } from "../api/tensor.js";
 import type { Operand, Program, Resident } from "../backends/backend.js";
+import { HeedError } from "../base/errors.js";
 import { type Parameter, residentSource } from "../layers/parameters.js";
 import type { Step, Tape } from "../layers/tape.js";
 import type { Variable } from "../layers/variable.js";

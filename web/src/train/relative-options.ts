@@ -1,7 +1,7 @@
 // The options of the gradients of relative positions: public types.
 
-import type { RelativeKeysOptions, RelativeValuesOptions } from "../api/extra/options.js";
 import type { Heed } from "../api/heed.js";
+import type { RelativeKeysOptions, RelativeValuesOptions } from "../api/operations/options.js";
 import type { TensorLike } from "../api/options.js";
 import type { RelativeBiasOptions } from "../api/positions/relative-bias.js";
 

@@ -1,15 +1,15 @@
 // Gradients of relative positions: T5's buckets, and Shaw's vectors of keys and values. It is loaded at the first call of one.
 
-import { showShape } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { distanceRow, floatsOf, readDistances, sumsByDistance } from "../api/extra/distances.js";
-import { guard, guardAsync } from "../api/guard.js";
 import { perHeadShape, readLayout, viewOf } from "../api/layout.js";
 import { product, type ReadTensor, readF32 } from "../api/operands.js";
+import { distanceRow, floatsOf, readDistances, sumsByDistance } from "../api/operations/distances.js";
 import type { TensorLike } from "../api/options.js";
 import { relativeBias } from "../api/positions/relative-bias.js";
-import { readCount, readFinite, readSignal } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard, guardAsync } from "../base/guard.js";
+import { readCount, readFinite, readSignal } from "../base/read-values.js";
 import type { LayerEngine } from "../layers/engine-of.js";
 import { readOnce } from "../layers/read.js";
 import type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";

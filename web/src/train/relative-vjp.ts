@@ -1,11 +1,11 @@
 // Gradients of relative positions, by code that is loaded at the first call.
 
-import { guardAsync } from "../api/guard.js";
 import type { Heed } from "../api/heed.js";
 import { hold } from "../api/hold.js";
 import type { TensorLike } from "../api/options.js";
-import { isRecord } from "../api/read-values.js";
 import type { ArrayTensor } from "../api/tensor.js";
+import { guardAsync } from "../base/guard.js";
+import { isRecord } from "../base/read-values.js";
 import { LayerEngine } from "../layers/engine-of.js";
 import type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
 

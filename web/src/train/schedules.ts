@@ -1,8 +1,8 @@
 // Learning rates by step. Steps count from 0.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { isRecord, readCount, readFinite, refusal } from "../api/read-values.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { isRecord, readCount, readFinite, refusal } from "../base/read-values.js";
 import { required } from "../layers/read.js";
 
 const NAMES = ["peak", "warmup", "total", "floor"];

@@ -1,10 +1,10 @@
 // The classes that logits should have given.
 
-import { showShape, showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import { checkRoom, product, readShape } from "../api/operands.js";
-import { isRecord } from "../api/read-values.js";
-import { numbersOf } from "../api/typed-array.js";
+import { showShape, showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { isRecord } from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
 
 /** A copy of the targets, which the caller may change as soon as the call has returned. Lists that are shorter than the longest end with `ignored`. */
 export function readTargets(where: string, value: unknown, ignored: number): readonly number[] {

@@ -1,9 +1,10 @@
 // The training loop.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
-import { guard } from "../api/guard.js";
 import { product } from "../api/operands.js";
+import { Tensor } from "../api/tensor.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
 import {
   isRecord,
   readCount,
@@ -12,10 +13,9 @@ import {
   readSignal,
   refusal,
   throwIfAborted,
-} from "../api/read-values.js";
-import { Tensor } from "../api/tensor.js";
-import { numbersOf } from "../api/typed-array.js";
-import { unlessAborted } from "../api/unless-aborted.js";
+} from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
+import { unlessAborted } from "../base/unless-aborted.js";
 import type { Layer } from "../layers/layer.js";
 import type { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";

@@ -1,8 +1,8 @@
 // The variables of a model: its parameters where they learn. Parameters that share their numbers are tied, and have one variable.
 
-import { showValue } from "../api/describe.js";
-import { HeedError } from "../api/errors.js";
 import type { RootBackend } from "../backends/backend.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
 import { Layer } from "../layers/layer.js";
 import type { Numbers } from "../layers/numbers.js";
 import type { Parameter } from "../layers/parameters.js";

@@ -1,6 +1,6 @@
 // Attention weights as heed returns them: the last two axes are queries and keys, those before them heads.
 
-import { HeedError } from "../api/errors.js";
+import { HeedError } from "../base/errors.js";
 
 /** The `weights` of `heed.attention`, or any dense row-major array with its shape. */
 export interface Weights {

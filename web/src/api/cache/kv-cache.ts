@@ -2,25 +2,25 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { AttentionProblem, Backend, Computer, Dims4, Operand } from "../../backends/backend.js";
+import { showShape, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
+import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../../base/read-values.js";
+import { numbersOf, plainDType } from "../../base/typed-array.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
 import { appendTo } from "../../operations/append.js";
-import { showShape, showValue } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard, guardAsync } from "../guard.js";
+import { registerCache } from "../cache-registry.js";
+import { type CacheLock, type HeldCache, type KVCache, LOCK } from "../cache-types.js";
 import { type Arguments, hold } from "../hold.js";
 import type { GivenTensors, Layout, Numbers, TensorInput } from "../inputs.js";
 import { readLayout, viewOf } from "../layout.js";
 import { checkRoom, readTensor, readTensors } from "../operands.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
-import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import { type AnyAttentionResult, resultOf } from "../results.js";
-import { numbersOf, plainDType } from "../typed-array.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { Mutex } from "./mutex.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
 import { type NewRows, PageStore, type Staged } from "./page-store.js";
-import { registerCache } from "./registry.js";
-import { type CacheLock, type HeldCache, type KVCache, LOCK } from "./types.js";
 
 const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", "window"];
 

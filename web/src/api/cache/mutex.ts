@@ -1,6 +1,6 @@
 // Calls with a cache run one after the other, in the order in which they were made.
 
-import { unlessAborted } from "../unless-aborted.js";
+import { unlessAborted } from "../../base/unless-aborted.js";
 
 export class Mutex {
   /** Calls that run or wait. */

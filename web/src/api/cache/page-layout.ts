@@ -2,7 +2,7 @@
 
 import type { Span } from "../../backends/backend.js";
 import { BLOCK_ROWS, I8_TILES } from "../../backends/wasm/generated/kv-page.js";
-import { fromF16, toF16 } from "../f16.js";
+import { fromF16, toF16 } from "../../base/f16.js";
 import { quantizeRows } from "./quantize.js";
 import { roundUp, type Tiles } from "./tiles.js";
 

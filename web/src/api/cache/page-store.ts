@@ -1,8 +1,8 @@
 // The pages of a KV cache, and a page table for each batch entry. Entries with a common past share pages, copy-on-write.
 
 import type { Backend, Operand, Pages, Resident } from "../../backends/backend.js";
+import { HeedError } from "../../base/errors.js";
 import type { AppendProblem } from "../../operations/append.js";
-import { HeedError } from "../errors.js";
 import type { PageLayout, PagePart } from "./page-layout.js";
 
 interface Page {

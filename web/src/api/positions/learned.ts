@@ -1,11 +1,11 @@
 // Learned positions: rows of a trained table.
 
-import { showValue } from "../describe.js";
-import { HeedError } from "../errors.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { readRecord } from "../../base/read-values.js";
+import { numbersOf } from "../../base/typed-array.js";
 import type { HalfTensorLike, Numbers, TensorLike } from "../options.js";
-import { readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { numbersOf } from "../typed-array.js";
 import { newTable, readAndMake, readSize, readTable } from "./read.js";
 
 export interface LearnedOptions {

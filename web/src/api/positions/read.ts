@@ -1,10 +1,10 @@
 // Readers of the arguments of position tables, and the allocation of a table.
 
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard } from "../guard.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard } from "../../base/guard.js";
+import { readCount } from "../../base/read-values.js";
 import { checkRoom, product, readF32 } from "../operands.js";
-import { readCount } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 
 /** As far below zero as sizes go above it. */

@@ -1,9 +1,9 @@
 // The relative position buckets of T5 (Raffel et al. 2019, arXiv 1910.10683): one number per head for each range of distances.
 
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { readBoolean, readRecord } from "../../base/read-values.js";
 import type { HalfTensorLike, TensorLike } from "../options.js";
-import { readBoolean, readRecord } from "../read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 import { LEAST_OFFSET, newTable, readAndMake, readSize, readTable } from "./read.js";
 

@@ -1,6 +1,6 @@
 // The sinusoidal positions of Vaswani et al. 2017, arXiv 1706.03762, section 3.5.
 
-import { readFinite, readPositive, readRecord } from "../read-values.js";
+import { readFinite, readPositive, readRecord } from "../../base/read-values.js";
 import type { ArrayTensor } from "../tensor.js";
 import { newTable, readAndMake, readSize } from "./read.js";
 

@@ -1,7 +1,7 @@
 // Compiles an inlined, hosted or given binary. It does so asynchronously, because browsers refuse to compile large modules
 // synchronously on a page's main thread.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { nodeFile } from "../../platform/host.js";
 
 /** The caller's binary; at most one field is not null, and all are null when the package's own is used. */

@@ -1,6 +1,6 @@
 // The layout of a call as one block of the heap: packed parameters, inputs, room for outputs. Nothing is allocated here.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn } from "../../memory/heap-view.js";
 import type { CallBuilder, Operand, Operation, OutputView, Resident } from "../backend.js";

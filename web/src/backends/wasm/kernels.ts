@@ -1,6 +1,6 @@
 // The front instance: Emscripten's module on the calling thread, its heap, and the calls that it computes on this thread.
 
-import { causeText, HeedError, type HeedErrorCode } from "../../api/errors.js";
+import { causeText, HeedError, type HeedErrorCode } from "../../base/errors.js";
 import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import { bytesIn, copied, HeapView } from "../../memory/heap-view.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";

@@ -1,6 +1,6 @@
 // The fallback chain, and where on it an engine is: the rung, the module whose memory holds its residents, and the runs under way.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import type { Choice } from "../../platform/select.js";
 import type { ModuleName } from "../backend.js";
 import { Residents } from "./residents.js";

@@ -1,6 +1,6 @@
 // Loads the front instance of a variant: imports it, compiles it, makes its memory, runs its glue. Any failure is a HeedError `load`.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import type { VariantName } from "../../platform/select.js";
 import { compileBinary } from "./binary.js";
 import { Kernels } from "./kernels.js";

@@ -1,6 +1,6 @@
 // Runs calls on the calling thread, either whole or in slices between which the page's event loop continues.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { nextTask } from "../../platform/next-task.js";
 import { attentionCut } from "./attention-cut.js";
 import type { Job } from "./job.js";

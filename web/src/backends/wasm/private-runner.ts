@@ -1,7 +1,7 @@
 // Runs calls on workers that have their own memories, because the page is not cross-origin isolated. A call is cut into shards, and
 // a worker is sent one shard after the other, with the input buffers that it does not hold yet.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { nextTask } from "../../platform/next-task.js";
 import type { Span } from "../backend.js";
 import { attentionCut } from "./attention-cut.js";

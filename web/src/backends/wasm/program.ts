@@ -1,6 +1,6 @@
 // A program of calls: gives each call's results their memory as it is recorded, and hands the calls on in order.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { nextTask } from "../../platform/next-task.js";
 import type {
   AttentionComputed,

@@ -1,7 +1,7 @@
 // A queue of calls, started in order of arrival, several at a time. Each can be aborted while it waits or runs. A call that is not
 // ready, because the engine lacks its module, waits outside and takes no place: what brings the module may need that place.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 
 /** Set when the caller no longer waits for the result. */
 export interface CancelFlag {

@@ -1,6 +1,6 @@
 // Opens one rung of the fallback chain: loads the kernels of its variant and starts its runner.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import type { Rung } from "../../platform/select.js";
 import type { ModuleName } from "../backend.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";

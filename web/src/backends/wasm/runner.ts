@@ -1,6 +1,6 @@
 // The interface of what runs async calls: workers on shared memory, workers with their own, or the calling thread.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { Span } from "../backend.js";
 import type { Job } from "./job.js";
 import { type Finished, throwStatus } from "./kernels.js";

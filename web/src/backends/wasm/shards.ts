@@ -1,7 +1,7 @@
 // A job as shards, each computed by one worker with its own memory: what a shard is sent, and where its results go. What runs them
 // is in private-runner.ts.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { Cut } from "../cut.js";
 import { arrayBufferOf, type BufferPart, type CachedBuffer, type ResidentBuffers } from "./cached-buffers.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";

@@ -1,6 +1,6 @@
 // The WebAssembly backend: the fallback chain and its current rung, the queue of calls, and the residents that they share.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { finalise, unfinalise } from "../../memory/disposable.js";
 import type { Choice } from "../../platform/select.js";
 import type {

@@ -1,6 +1,6 @@
 // The page's side of one worker: starts it, sends it requests in order, and notices when it dies.
 
-import { causeText } from "../../api/errors.js";
+import { causeText } from "../../base/errors.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
 import { ownWorker } from "./inlined.js";
 import type { BlockMessage, DoneMessage, ForgetMessage, FromWorker, StartMessage, ToWorker } from "./protocol.js";

@@ -1,7 +1,7 @@
 // Workers on the front instance's memory. A call is posted to one of them, which leads it; inside the kernels idle workers take
 // tasks of the calls that others lead.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Kernels } from "./kernels.js";
 import { Mailbox, WAITS_ASYNC } from "./mailbox.js";

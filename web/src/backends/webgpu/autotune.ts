@@ -1,6 +1,6 @@
 // Measures on a device which tile sizes, steps and KV splits are fastest. Without it a plan takes the defaults of tuning.ts.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { AttentionProblem } from "../backend.js";
 import type { MakeZeros, ZeroSizes } from "./costs.js";
 import type { OpenDevice } from "./device.js";

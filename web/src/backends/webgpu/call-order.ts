@@ -1,6 +1,6 @@
 // Calls end in the order in which they were made, whichever backend computes them. An aborted call, or one of a disposed engine, ends at once.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { AttentionComputed } from "../backend.js";
 import { Ending } from "./ending.js";
 

@@ -1,6 +1,6 @@
 // A GPU device, heed's own or the caller's, with what lives as long as it does: pipelines, pooled buffers, and the news of its loss.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { BufferPool } from "./buffer-pool.js";
 import { Ending } from "./ending.js";
 import type { Gpu, GpuAdapter, GpuAdapterInfo, GpuDevice } from "./gpu.js";

@@ -1,7 +1,7 @@
 // The end of something that many calls depend on, such as a device or an engine. Promise.race with a promise that lives long would keep the result of
 // every call.
 
-import type { HeedError } from "../../api/errors.js";
+import type { HeedError } from "../../base/errors.js";
 
 export class Ending {
   #error: HeedError | null = null;

@@ -1,6 +1,6 @@
 // WebGPU reports errors some time after the step that caused them. Here they become HeedErrors of the call that took the step.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { ErrorFilter, GpuDevice } from "./gpu.js";
 
 const FILTERS: readonly ErrorFilter[] = ["validation", "out-of-memory", "internal"];

@@ -1,6 +1,6 @@
 // The backend that wraps the wasm backend: it sends each call to the GPU, or to wasm if wasm is faster or the GPU does not support the call.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { ROPE, type RopeProblem } from "../../operations/rope.js";
 import type {
   AttentionComputed,

@@ -1,6 +1,6 @@
 // One call on a device: it uploads inputs, dispatches the steps of the plan, and reads results back or keeps them on the GPU.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import type { AttentionComputed, Computed, Operand, Resident } from "../backend.js";
 import type { BufferKind } from "./buffer-pool.js";
 import type { OpenDevice } from "./device.js";

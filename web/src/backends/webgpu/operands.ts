@@ -1,6 +1,6 @@
 // The operands of a problem: listed, copied, or exchanged for others.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { Operand, Resident, Source } from "../backend.js";
 
 /** Every operand of a problem, with its name in messages: "query", "score.w". */

@@ -1,6 +1,6 @@
 // Kernels compiled, each once a device: shaders are composed from their records, and compiled off the calling thread.
 
-import { causeText, HeedError } from "../../api/errors.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { COMPUTE, type GpuDevice } from "./gpu.js";
 import { type Kernel, kernelKey } from "./kernel.js";
 import {

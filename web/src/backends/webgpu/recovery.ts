@@ -1,6 +1,6 @@
 // The device that an engine computes on. A lost device is replaced by another; if there is none, calls run on WebAssembly.
 
-import { causeText } from "../../api/errors.js";
+import { causeText } from "../../base/errors.js";
 import type { OpenDevice } from "./device.js";
 
 /** The most devices that are opened in place of lost ones. */

@@ -1,6 +1,6 @@
 // Where tensors live, on the GPU or in wasm. A call that needs a tensor on the other side gets a copy, which later calls share.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { AttentionComputed, Backend, Computed, DType, Resident } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import { scoped } from "./error-scopes.js";

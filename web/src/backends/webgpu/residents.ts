@@ -1,6 +1,6 @@
 // Tensors that live in a GPU buffer. Uses are counted, so a freed tensor keeps its buffer until the calls that use it are submitted.
 
-import type { HeedError } from "../../api/errors.js";
+import type { HeedError } from "../../base/errors.js";
 import type { DType, Resident } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import type { GpuBuffer } from "./gpu.js";

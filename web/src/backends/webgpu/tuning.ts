@@ -1,6 +1,6 @@
 // The tunings of plans, by adapter and by class of kernels, shared by every engine of the page.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import type { GpuAdapterInfo } from "./gpu.js";
 
 export interface Tuning {

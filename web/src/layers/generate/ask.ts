@@ -1,11 +1,11 @@
 // Asks a model for logits and checks what it returns. An abort does not wait for the model.
 
-import { showClass, showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guardAsync } from "../../api/guard.js";
-import { isRecord } from "../../api/read-values.js";
-import { isFloat32Array, lengthOf, plainF32 } from "../../api/typed-array.js";
-import { unlessAborted } from "../../api/unless-aborted.js";
+import { showClass, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guardAsync } from "../../base/guard.js";
+import { isRecord } from "../../base/read-values.js";
+import { isFloat32Array, lengthOf, plainF32 } from "../../base/typed-array.js";
+import { unlessAborted } from "../../base/unless-aborted.js";
 
 /** Logits of `rows` sequences, each as long as the vocabulary; `call` calls the model. */
 export async function askForLogits(

@@ -1,8 +1,8 @@
 // Beam search.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guardAsync } from "../../api/guard.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guardAsync } from "../../base/guard.js";
 import { askForLogits } from "./ask.js";
 import { indicesOfLargest, logSumExp } from "./best.js";
 import { type BeamOptions, readBeamOptions, readIds } from "./options.js";

@@ -1,8 +1,8 @@
 // One sequence, token by token: greedy decoding and sampling.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guardStream } from "../../api/guard-stream.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guardStream } from "../../base/guard-stream.js";
 import { askForLogits } from "./ask.js";
 import { indicesOfLargest } from "./best.js";
 import { draw } from "./draw.js";

@@ -1,9 +1,9 @@
 // Reads the options of generation.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../../api/read-values.js";
-import { MOST_LISTED, numbersOf } from "../../api/typed-array.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { readBoolean, readCount, readFinite, readRecord, readSignal } from "../../base/read-values.js";
+import { MOST_LISTED, numbersOf } from "../../base/typed-array.js";
 
 /**
  * The logits of the next token of a sequence. Its first `past` tokens were in the call before, 0 in the first call, so a model with a KV

@@ -1,9 +1,9 @@
 // Reads bytes in order from memory, a Blob, a stream, a Response or an address.
 
-import { showClass, showValue } from "../../api/describe.js";
-import { causeText, HeedError } from "../../api/errors.js";
-import { isRecord } from "../../api/read-values.js";
-import { isUint8Array, plainBytes } from "../../api/typed-array.js";
+import { showClass, showValue } from "../../base/describe.js";
+import { causeText, HeedError } from "../../base/errors.js";
+import { isRecord } from "../../base/read-values.js";
+import { isUint8Array, plainBytes } from "../../base/typed-array.js";
 import { whyNotFetched } from "./other-files.js";
 
 /** Where a file comes from: its address, a Response, a Blob such as a chosen file, a stream of its bytes, or the bytes. */

@@ -1,6 +1,6 @@
 // The number formats of safetensors files: their sizes, and the arrays that they are read into.
 
-import { fromF16, toF16 } from "../../api/f16.js";
+import { fromF16, toF16 } from "../../base/f16.js";
 
 /** A tensor's numbers as `loadSafetensors` returns them. */
 export type FileArray =

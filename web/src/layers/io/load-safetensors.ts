@@ -1,11 +1,11 @@
 // Loads tensors of a safetensors file, each as soon as its bytes have arrived.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guardAsync } from "../../api/guard.js";
-import { guardStream } from "../../api/guard-stream.js";
-import { readBoolean, readRecord, readSignal } from "../../api/read-values.js";
-import { listOf, MOST_LISTED } from "../../api/typed-array.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guardAsync } from "../../base/guard.js";
+import { guardStream } from "../../base/guard-stream.js";
+import { readBoolean, readRecord, readSignal } from "../../base/read-values.js";
+import { listOf, MOST_LISTED } from "../../base/typed-array.js";
 import { ByteReader, type FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
 import { type HeaderEntry, readHeader } from "./safetensors-header.js";

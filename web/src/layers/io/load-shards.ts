@@ -1,9 +1,9 @@
 // Models in several files, with an index that says which file has which tensor.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guardAsync } from "../../api/guard.js";
-import { isOptions, readRecord, readSignal } from "../../api/read-values.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guardAsync } from "../../base/guard.js";
+import { isOptions, readRecord, readSignal } from "../../base/read-values.js";
 import { type FileSource, readText } from "./byte-reader.js";
 import { type FileTensor, type LoadOptions, loadFor } from "./load-safetensors.js";
 import { parseUniqueJson } from "./unique-json.js";

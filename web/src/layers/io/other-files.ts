@@ -1,6 +1,6 @@
 // Recognizes files of other formats by their first bytes, and says what to do instead.
 
-import { causeText } from "../../api/errors.js";
+import { causeText } from "../../base/errors.js";
 
 /** The first bytes, in hexadecimal, of other formats for models. */
 const BEGINNINGS: readonly (readonly [start: RegExp, what: string])[] = [

@@ -1,8 +1,8 @@
 // Reads the header of a safetensors file, and checks all of its numbers against each other.
 
-import { showShape, showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { isOptions, isRecord } from "../../api/read-values.js";
+import { showShape, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { isOptions, isRecord } from "../../base/read-values.js";
 import { type ByteReader, decodeUtf8 } from "./byte-reader.js";
 import { FORMATS, type Format } from "./dtypes.js";
 import { whatItIs } from "./other-files.js";

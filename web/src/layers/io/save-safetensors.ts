@@ -1,11 +1,11 @@
 // Saves tensors as a safetensors file, byte for byte as the format's own library writes it.
 
-import { showClass, showShape, showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guard } from "../../api/guard.js";
 import { MOST_AXES } from "../../api/operands.js";
-import { isOptions, isRecord } from "../../api/read-values.js";
-import { isFloat32Array, isTypedArray, listOf, plainDType, plainF32, typedArrayName } from "../../api/typed-array.js";
+import { showClass, showShape, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard } from "../../base/guard.js";
+import { isOptions, isRecord } from "../../base/read-values.js";
+import { isFloat32Array, isTypedArray, listOf, plainDType, plainF32, typedArrayName } from "../../base/typed-array.js";
 import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
 import { METADATA, readMetadata } from "./safetensors-header.js";
 

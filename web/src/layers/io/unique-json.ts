@@ -1,7 +1,7 @@
 // JSON whose objects name nothing twice: JSON.parse would keep the last one in silence, and another reader the first.
 
-import { showValue } from "../../api/describe.js";
-import { causeText, HeedError } from "../../api/errors.js";
+import { showValue } from "../../base/describe.js";
+import { causeText, HeedError } from "../../base/errors.js";
 
 /** `what` is the text's name in messages. Throws HeedError `load`. */
 export function parseUniqueJson(where: string, what: string, text: string): unknown {

@@ -1,9 +1,9 @@
 // BERT: token, position and segment embeddings, a post-norm encoder, and a pooler on the first token.
 
-import { HeedError } from "../../api/errors.js";
-import { readBoolean } from "../../api/read-values.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
+import { HeedError } from "../../base/errors.js";
+import { readBoolean } from "../../base/read-values.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding, type Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";

@@ -1,9 +1,9 @@
 // The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
-import type { HeldCache, KVCache } from "../../api/cache/types.js";
-import { readBoolean } from "../../api/read-values.js";
+import type { HeldCache, KVCache } from "../../api/cache-types.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
+import { readBoolean } from "../../base/read-values.js";
 import type { Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import type { Scope } from "../scope.js";

@@ -1,10 +1,10 @@
 // Reads the fields of a config.json.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guard } from "../../api/guard.js";
 import type { Heed } from "../../api/heed.js";
-import { isRecord, readBoolean, readFinite } from "../../api/read-values.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard } from "../../base/guard.js";
+import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
 import { MOST_LAYERS, readOnce, readSize, required } from "../read.js";
 
 export interface ModelOptions {

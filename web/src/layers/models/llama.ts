@@ -1,6 +1,6 @@
 // Llama: token embeddings, a pre-norm decoder with RMSNorm, rotary embedding, grouped KV heads and SwiGLU. Mistral adds a sliding window.
 
-import type { RopeOptions, RopeScaling } from "../../api/extra/options.js";
+import type { RopeOptions, RopeScaling } from "../../api/operations/options.js";
 import type { Tensor } from "../../api/tensor.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";

@@ -1,8 +1,8 @@
 // The positions of a batch's tokens: consecutive, or counted without masked tokens.
 
-import type { HeldCache } from "../../api/cache/types.js";
-import { showShape } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
+import type { HeldCache } from "../../api/cache-types.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
 import type { Indices } from "../embedding.js";
 import type { GivenAttention } from "../multi-head-attention.js";
 import { entriesOf, maskOf } from "../token-mask.js";

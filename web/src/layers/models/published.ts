@@ -1,6 +1,6 @@
 // Renames published parameters to the names of heed's layers.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { type GivenParameters, type ParameterTensor, requireParameter } from "../parameters.js";
 
 /** The prefix of a file's names, one of `starts`: that with which the file has `name`. */

@@ -1,9 +1,9 @@
 // Token ids as models take them: of one text, of several, or with a shape.
 
-import { showShape } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
 import { checkRoom } from "../../api/operands.js";
-import { isRecord } from "../../api/read-values.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { isRecord } from "../../base/read-values.js";
 import { type IndexInput, type Indices, readIndices } from "../embedding.js";
 import type { TokenMask } from "../token-mask.js";
 

@@ -1,6 +1,6 @@
 // Byte pair encoding: neighbouring symbols of a word are merged in the order in which training merged them.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
 import { MergeQueue } from "./merge-queue.js";
 import type { Model, WordToken } from "./model.js";

@@ -1,6 +1,6 @@
 // A limit on the text that a file's rules may write, because each rule may grow the result of the one before it.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 
 /** NFKC makes up to 18 characters of one, and the byte alphabet 4. The rest is for about ten such rules. */
 const TIMES = 256;

@@ -1,9 +1,9 @@
 // Typed access to the fields of a tokenizer.json. A field of another type is refused with its name.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { isOptions } from "../../api/read-values.js";
-import { listOf } from "../../api/typed-array.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { isOptions } from "../../base/read-values.js";
+import { listOf } from "../../base/typed-array.js";
 
 export const WHERE = "loadTokenizer";
 

@@ -1,7 +1,7 @@
 // Translates the patterns of tokenizer.json, which are Oniguruma's (as in Ruby), to regular expressions of JavaScript.
 
-import { showValue } from "../../api/describe.js";
-import { causeText, HeedError } from "../../api/errors.js";
+import { showValue } from "../../base/describe.js";
+import { causeText, HeedError } from "../../base/errors.js";
 import { type Component, refusal, WHERE } from "./component.js";
 import { charactersIn, isAmbiguous, NOTHING, overlap, type PatternNode, triesOf } from "./pattern-ambiguity.js";
 

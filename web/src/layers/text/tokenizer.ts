@@ -1,10 +1,10 @@
 // A tokenizer of a tokenizer.json: from text to tokens and back.
 
-import { showValue } from "../../api/describe.js";
-import { HeedError } from "../../api/errors.js";
-import { guard, guardAsync } from "../../api/guard.js";
-import { isOptions, readBoolean, readCount, readRecord, readSignal } from "../../api/read-values.js";
-import { MOST_LISTED, numbersOf } from "../../api/typed-array.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
+import { isOptions, readBoolean, readCount, readRecord, readSignal } from "../../base/read-values.js";
+import { MOST_LISTED, numbersOf } from "../../base/typed-array.js";
 import { type FileSource, readText } from "../io/byte-reader.js";
 import { parseJson } from "../io/unique-json.js";
 import { type AddedToken, readAddedTokens, TokenFinder } from "./added-tokens.js";

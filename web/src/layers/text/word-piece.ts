@@ -1,6 +1,6 @@
 // WordPiece: the longest prefix of a word that is in the vocabulary, then the longest prefix of the rest, and so on. WordLevel: whole words.
 
-import { HeedError } from "../../api/errors.js";
+import { HeedError } from "../../base/errors.js";
 import { type Component, refusal } from "./component.js";
 import type { Model, WordToken } from "./model.js";
 

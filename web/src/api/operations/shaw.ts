@@ -2,15 +2,15 @@
 // computed by attention and linear attention.
 
 import type { Backend } from "../../backends/backend.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
+import { readBoolean, readCount, readRecord, readSignal } from "../../base/read-values.js";
 import { attend } from "../attention.js";
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard, guardAsync } from "../guard.js";
 import { type Arguments, hold } from "../hold.js";
 import { readLayout, viewOf } from "../layout.js";
 import { product, readF32, readTensor } from "../operands.js";
 import { LEAST_OFFSET, readSize } from "../positions/read.js";
-import { readBoolean, readCount, readRecord, readSignal } from "../read-values.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { distanceRow, floatsOf, readDistances, sumsByDistance } from "./distances.js";
 import { linearAttention } from "./linear-attention.js";

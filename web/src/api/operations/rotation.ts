@@ -1,9 +1,9 @@
 // What rope needs beside its tensor, read once for many tensors: the angles by which pairs turn, and positions.
 
-import { showShape, showValue } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { readBoolean, readFinite } from "../read-values.js";
-import { numbersOf } from "../typed-array.js";
+import { showShape, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { readBoolean, readFinite } from "../../base/read-values.js";
+import { numbersOf } from "../../base/typed-array.js";
 import { type Frequencies, frequenciesOf, type GivenFrequencies } from "./rope-frequencies.js";
 
 /** A rotation by frequencies. */

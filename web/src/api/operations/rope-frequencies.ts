@@ -1,7 +1,7 @@
 // The frequency of each pair in radians per position, in double precision, from a base and a scaling.
 
-import { HeedError } from "../errors.js";
-import { readBoolean, readChoice, readFinite, readPositive, readRecord, refusal } from "../read-values.js";
+import { HeedError } from "../../base/errors.js";
+import { readBoolean, readChoice, readFinite, readPositive, readRecord, refusal } from "../../base/read-values.js";
 
 export interface Frequencies {
   readonly frequencies: Float64Array<ArrayBuffer>;

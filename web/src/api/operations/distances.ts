@@ -1,7 +1,7 @@
 // Tables of Shaw's relative positions, with a row for each distance between a key and a query.
 
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
 import { type ReadTensor, readF32 } from "../operands.js";
 
 /** [2 k + 1, dim]: row k + c is for keys c after the query, and the first and last rows also for all further away. */

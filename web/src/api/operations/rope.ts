@@ -1,14 +1,14 @@
 // rope: reads its arguments, makes a checked problem, and returns the result.
 
 import type { Backend } from "../../backends/backend.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
+import { readBoolean, readCount, readRecord, readSignal, throwIfAborted } from "../../base/read-values.js";
 import { ROPE, type RopeProblem } from "../../operations/rope.js";
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard, guardAsync } from "../guard.js";
 import { denseView, readLayout, userShape, type View, viewOf } from "../layout.js";
 import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
 import { DEFAULTS } from "../options.js";
-import { readBoolean, readCount, readRecord, readSignal, throwIfAborted } from "../read-values.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { ROPE_OPTIONS } from "./options.js";
 import { readOptional, sameShape } from "./read-tensors.js";

@@ -10,6 +10,12 @@ import type {
   OutputView,
   Resident,
 } from "../../backends/backend.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
+import { isRecord, readBoolean, readRecord, readSignal } from "../../base/read-values.js";
+import { listOf } from "../../base/typed-array.js";
+import { unlessAborted } from "../../base/unless-aborted.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
 import { finalise, unfinalise } from "../../memory/disposable.js";
@@ -19,19 +25,13 @@ import {
   type ScoreGradient,
   type WantedGradient,
 } from "../../operations/attention-vjp.js";
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard, guardAsync } from "../guard.js";
 import { type Held, hold } from "../hold.js";
 import { denseView, perHeadShape, type View } from "../layout.js";
 import { MOST_AXES, operandOf, product, readF32, readTensor } from "../operands.js";
 import { ATTENTION_OPTIONS } from "../options.js";
 import { type ReadOptions, readAttentionOptions } from "../read-options.js";
-import { isRecord, readBoolean, readRecord, readSignal } from "../read-values.js";
 import { returned } from "../results.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
-import { listOf } from "../typed-array.js";
-import { unlessAborted } from "../unless-aborted.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { remembering } from "./remembering.js";
 import type { AttentionGradients, AttentionVjp } from "./vjp.js";

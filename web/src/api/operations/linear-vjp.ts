@@ -1,12 +1,12 @@
 // The gradients of linear attention. Its states are computed again, so nothing is kept of a forward call.
 
 import type { Backend } from "../../backends/backend.js";
+import { showShape } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
+import { readRecord, throwIfAborted } from "../../base/read-values.js";
 import { LINEAR_VJP, type LinearGradient } from "../../operations/linear-vjp.js";
-import { showShape } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard, guardAsync } from "../guard.js";
 import { operandOf, readF32, readTensor } from "../operands.js";
-import { readRecord, throwIfAborted } from "../read-values.js";
 import { returned } from "../results.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { checkLinear, LINEAR_OPTIONS, readState } from "./linear-attention.js";

@@ -1,13 +1,9 @@
 // linearAttention: reads its arguments, makes a checked problem, and returns results.
 
 import type { Backend, Dims4, Operand } from "../../backends/backend.js";
-import { LINEAR_ATTENTION, type LinearProblem, type LinearRule } from "../../operations/linear-attention.js";
-import { showShape, showValue } from "../describe.js";
-import { HeedError } from "../errors.js";
-import { guard, guardAsync } from "../guard.js";
-import { denseView, perHeadShape, readLayout, userShape, type View, viewOf } from "../layout.js";
-import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
-import { DEFAULTS, type Layout } from "../options.js";
+import { showShape, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guard, guardAsync } from "../../base/guard.js";
 import {
   readBoolean,
   readChoice,
@@ -16,7 +12,11 @@ import {
   readRecord,
   readSignal,
   throwIfAborted,
-} from "../read-values.js";
+} from "../../base/read-values.js";
+import { LINEAR_ATTENTION, type LinearProblem, type LinearRule } from "../../operations/linear-attention.js";
+import { denseView, perHeadShape, readLayout, userShape, type View, viewOf } from "../layout.js";
+import { operandOf, type ReadTensor, readTensor, roomFor } from "../operands.js";
+import { DEFAULTS, type Layout } from "../options.js";
 import type { ArrayTensor, Tensor } from "../tensor.js";
 import { readOptional, sameShape } from "./read-tensors.js";
 import { returnedAll } from "./results.js";

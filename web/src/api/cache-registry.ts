@@ -1,10 +1,10 @@
 // Finds the code of a KV cache by the object that users hold. That code is loaded with the first cache, so a call without one never loads it.
 
-import type { Backend } from "../../backends/backend.js";
-import { guard } from "../guard.js";
-import type { GivenTensors } from "../inputs.js";
-import { isOptions, isRecord, refusal } from "../read-values.js";
-import type { AnyAttentionResult } from "../results.js";
+import type { Backend } from "../backends/backend.js";
+import { guard } from "../base/guard.js";
+import { isOptions, isRecord, refusal } from "../base/read-values.js";
+import type { GivenTensors } from "./inputs.js";
+import type { AnyAttentionResult } from "./results.js";
 
 /** Attention of a call that has a cache. */
 export interface CachedAttention {

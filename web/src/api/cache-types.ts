@@ -1,7 +1,7 @@
 // The types of a KV cache that its users, its calls and heed/layers share, so that none of them has to take the others.
 
-import type { AttentionComputed, AttentionProblem, Program } from "../../backends/backend.js";
-import type { Layout, Numbers, TensorInput } from "../inputs.js";
+import type { AttentionComputed, AttentionProblem, Program } from "../backends/backend.js";
+import type { Layout, Numbers, TensorInput } from "./inputs.js";
 
 export interface CacheOptions {
   /** How many sequences it holds: batch entries, or beams. Default 1. */
