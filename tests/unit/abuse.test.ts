@@ -358,6 +358,7 @@ const LAYERS: readonly Entry[] = [
         (...given) => made(given, "forward", make([config(), { engine }]).init()),
         () => [[0, 1], options()],
       ],
+      [`${name}.dispose`, () => make([config(), { engine }]).init().dispose(), () => []],
     ];
   }),
   ...layer(
@@ -584,7 +585,7 @@ describe.each(ALL.map(([name, call, valid, code]) => ({ name, call, valid, code 
 
 /** Methods of layers that no declaration of the package has, or that only subclasses call. */
 const INTERNAL =
-  /\.(?:compute|rules|draw|drawBy|tie|fill|names|parameter|without|part|withoutPart|resident|residentOrNull|pass|passOne|adapt|change|stateOf|restore|decode|logitsOf)$/;
+  /\.(?:compute|rules|draw|drawBy|tie|tying|unload|fill|names|parameter|without|part|withoutPart|resident|residentOrNull|pass|passOne|adapt|change|stateOf|restore|decode|logitsOf)$/;
 
 /** The names of a test for each export: a function, or a class's constructor and its methods where they are declared. */
 function* namesOf([name, value]: [string, unknown]): Generator<string> {

@@ -7,6 +7,8 @@ import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { isRecord } from "../base/read-values.js";
 import { COMPILER, type ModTrees } from "../expr/tree.js";
+import { guard } from "../base/guard.js";
+import { isRecord, refusal } from "../base/read-values.js";
 
 const NAMES = ["scoreMod", "maskMod", "probMod"] as const;
 
@@ -22,7 +24,7 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
     if (given === undefined) continue;
     const called = `${where}: ${name}`;
     // Without heed/expr nothing can be made of them.
-    const { leaves, check } = expr?.begin(called) ?? { leaves: {} };
+    const { leaves, check } = expr?.begin(called) ?? { leaves: { score: {}, prob: {} } };
     checks.push(check);
     const made: unknown = typeof given === "function" ? guard("option", called, () => given(leaves)) : given;
     // The function returned the score, or the weight, unchanged.
@@ -31,10 +33,7 @@ export function readMods(where: string, options: Readonly<Record<string, unknown
     const isConstant =
       typeof made === (name === "maskMod" ? "boolean" : "number") && !Number.isNaN(made) && !Object(given).length;
     if (made === given || !(isConstant || (isRecord(made) && expr))) {
-      throw new HeedError(
-        "option",
-        `${called} must be a function that returns an expression of heed/expr, as lessEqual(k, q), got ${showValue(made)}`,
-      );
+      throw refusal(where, name, "a function that returns an expression of heed/expr, as lessEqual(k, q)", made);
     }
     trees ??= {};
     trees[name] = made;
