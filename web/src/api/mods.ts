@@ -2,13 +2,9 @@
 // expressions, so a page without any does not load it.
 
 import type { Programs } from "../backends/backend.js";
-import { showValue } from "../base/describe.js";
-import { HeedError } from "../base/errors.js";
-import { guard } from "../base/guard.js";
-import { isRecord } from "../base/read-values.js";
-import { COMPILER, type ModTrees } from "../expr/tree.js";
 import { guard } from "../base/guard.js";
 import { isRecord, refusal } from "../base/read-values.js";
+import { COMPILER, type ModTrees } from "../expr/tree.js";
 
 const NAMES = ["scoreMod", "maskMod", "probMod"] as const;
 
