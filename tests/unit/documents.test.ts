@@ -2,7 +2,7 @@
 // where the others are.
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -21,8 +21,10 @@ interface Block {
   readonly code: string;
 }
 
+/** Those whose examples tests/unit/examples.test.ts runs. */
+const RUN = [...readdirSync(join(root, "docs/semantics")).map((page) => `docs/semantics/${page}`), "docs/training.md"];
 const DOCUMENTS = ["README.md", "docs/architecture.md", "docs/hosting.md", "docs/performance.md", "docs/semantics.md"];
-DOCUMENTS.push("docs/training.md", "docs/webgpu.md", "examples/README.md");
+DOCUMENTS.push("docs/webgpu.md", "examples/README.md", ...RUN);
 
 const BLOCKS: readonly Block[] = DOCUMENTS.flatMap((document) =>
   Array.from(
@@ -46,8 +48,9 @@ const TRIED: Readonly<Record<string, readonly [count: number, by: string]>> = {
   "README.md html": [1, "tests/package/hosting.test.ts"],
   "docs/hosting.md html": [1, "tests/package/hosting.test.ts"],
   "docs/hosting.md js": [3, "tests/package/hosting.test.ts"],
-  "docs/semantics.md js": [blocksOf("docs/semantics.md", "js").length, "tests/unit/examples.test.ts"],
-  "docs/training.md js": [blocksOf("docs/training.md", "js").length, "tests/unit/examples.test.ts"],
+  ...Object.fromEntries(
+    RUN.map((page) => [`${page} js`, [blocksOf(page, "js").length, "tests/unit/examples.test.ts"]]),
+  ),
   "docs/training.md ts": [1, "here"],
   "docs/webgpu.md js": [2, "here"],
   "examples/README.md sh": [1, "here"],

@@ -1,11 +1,14 @@
-// What docs/semantics.md and docs/training.md show is what the package gives, in every section.
+// What docs/semantics/ and docs/training.md show is what the package gives, in every section.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { examplesOf, isTrue, run } from "../support/examples.js";
 
-describe.each(["semantics.md", "training.md"])("docs/%s", (name) => {
-  const guide = readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+const docs = new URL("../../docs/", import.meta.url);
+const pages = readdirSync(new URL("semantics/", docs)).map((page) => `semantics/${page}`);
+
+describe.each([...pages, "training.md"])("docs/%s", (name) => {
+  const guide = readFileSync(new URL(name, docs), "utf8");
 
   test.each(examplesOf(guide))("$heading", async (example) => {
     expect((await run(example)).filter((claim) => !isTrue(claim))).toEqual([]);
