@@ -15,6 +15,18 @@ export function table(heads, rows) {
   return [line(heads), rule, ...rows.map(line)].join("\n");
 }
 
+/**
+ * A row for each of what was found, and a column for each head.
+ * @template T
+ * @param {readonly T[]} found
+ * @param {readonly (readonly [head: string, cell: (one: T) => string])[]} columns
+ */
+export const tableOf = (found, columns) =>
+  table(
+    columns.map(([head]) => head),
+    found.map((one) => columns.map(([, cell]) => cell(one))),
+  );
+
 /** @param {string} text @param {number} width @param {boolean} left */
 const pad = (text, width, left) => (left ? text.padEnd(width) : text.padStart(width));
 
@@ -25,6 +37,9 @@ export function digits(value) {
   const magnitude = Math.abs(value);
   return magnitude >= 1000 ? value.toFixed(0) : magnitude >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
+
+/** Of two figures, of which either may be missing. @param {number | null} above @param {number | null} below */
+export const quotient = (above, below) => (above === null || below === null ? null : above / below);
 
 /** @param {number | null | undefined} value */
 export const times = (value) => (value === null || value === undefined ? "" : `${value.toFixed(2)}x`);

@@ -59,9 +59,11 @@ void measure(const Case& c) {
     const double read = seconds_of([&] { heed::bench::read_numbers(readable, batch); });
     const double call = seconds_of([&] {
       for (int i = 0; i < batch; ++i) {
-        if (!heed::affine({{input.data(), c.rows, c.inputs, c.inputs}, packed.get()},
-                          {.activation = c.activation, .bias = bias.data()},
-                          {output.data(), c.rows, c.outputs, c.outputs}, heed::calling_thread())
+        if (!run(heed::AffineCall{{input.data(), c.rows, c.inputs, c.inputs},
+                                  packed.get(),
+                                  {.activation = c.activation, .bias = bias.data()},
+                                  {output.data(), c.rows, c.outputs, c.outputs}},
+                 heed::calling_thread())
                  .is_ok()) {
           std::abort();
         }

@@ -1,18 +1,16 @@
 // Models of usual shapes in Chromium, by heed/layers: milliseconds a pass, what its parts take alone, a token beside plain reading of the
 // weights, and how long the page's thread is blocked; on an isolated page, on one that is not, and under a policy without workers.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { findToolchain } from "../../scripts/toolchain/find.js";
+import { aboutRun, chromiumPath, tell } from "./lib/bench.js";
 import { modelsReport } from "./lib/models-report.js";
 import { participant } from "./lib/participants.js";
 import { measure } from "./lib/rounds.js";
 import { serve } from "./lib/server.js";
 import { shapeOf } from "./lib/shapes.js";
 import { Stage } from "./lib/stage.js";
+import { outOf } from "./studies/settings.js";
 
 /** @typedef {import("./lib/participants.js").Participant} Participant */
 
@@ -26,7 +24,6 @@ import { Stage } from "./lib/stage.js";
  * @property {Record<string, number>} longestTasks milliseconds, by participant
  */
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const SHAPES = ["llama-token", "llama-prefill", "gpt2", "bert"];
 const PARTS = ["products", "attention", "rest", "copying"];
 const PAGES = [
@@ -43,7 +40,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     rounds: { type: "string", default: "9" },
     smoke: { type: "boolean", default: false },
-    out: { type: "string", default: join(root, "build", "bench", "models.json") },
+    out: { type: "string", default: outOf("models") },
   },
 });
 const isSmoke = values.smoke;
@@ -65,13 +62,13 @@ const model = (name, dist, threads, part) => ({
   options: { name, dist, part, size: isSmoke ? "small" : "whole" },
 });
 
-const { chromium } = await findToolchain({ need: ["chromium"], log: () => {} });
+const executablePath = await chromiumPath();
 /** @type {ModelStudy[]} */
 const studies = [];
 let browser = "";
 for (const { page, worker, threads: counts, ...headers } of PAGES) {
   const server = await serve({ ...headers, before: values.before && resolve(values.before) });
-  const stage = await Stage.open({ address: server.address, executablePath: chromium.path, hasGpu: false });
+  const stage = await Stage.open({ address: server.address, executablePath, hasGpu: false });
   browser = stage.version;
   try {
     for (const shape of shapes) {
@@ -122,11 +119,5 @@ async function studyParts(stage, shape, threads) {
   return results;
 }
 
-const machine = `${cpus()[0]?.model ?? "unknown processor"}, ${availableParallelism()} cores`;
-const findings = { date: new Date().toISOString().slice(0, 10), browser, machine, studies };
-const out = resolve(values.out);
-mkdirSync(dirname(out), { recursive: true });
-writeFileSync(out, `${JSON.stringify(findings, null, 2)}\n`);
-console.log(
-  `\nChromium ${browser}, ${machine}, ${findings.date}, medians\n\n${modelsReport(studies)}\n\nall samples: ${out}`,
-);
+const findings = { ...aboutRun(), browser, studies };
+tell(values.out, findings, modelsReport(findings));

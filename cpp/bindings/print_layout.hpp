@@ -12,7 +12,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "operations/common/call.hpp"
+#include "operations/common/call_reader.hpp"
 
 namespace heed::bindings {
 
@@ -89,16 +89,29 @@ void print_enumerators() {
   }
 }
 
+/// Prints an enumeration that is not yet `printed`.
+template <class Enum>
+void print_enumeration(std::set<std::string_view>& printed) {
+  if (!printed.insert(name_of<Enum>()).second) return;
+  std::printf("export const %s = {\n", constant_case(name_of<Enum>()).c_str());
+  print_enumerators<Enum>();
+  std::puts("} as const;");
+}
+
+/// The size of a struct with these fields.
 template <class... Fields>
-constexpr std::size_t bytes_of(const std::tuple<Fields&...>* /*fields*/) {
-  return (sizeof(Fields) + ...);
+constexpr std::size_t bytes_of(const std::tuple<const Fields&...>* /*fields*/) {
+  std::size_t end = 0;
+  const auto align = [&](std::size_t alignment) { end = (end + alignment - 1) / alignment * alignment; };
+  ((align(alignof(Fields)), end += sizeof(Fields)), ...);
+  align(std::max({alignof(Fields)...}));
+  return end;
 }
 
 /// Calls visit(name, field) for each field, and those of structs among them.
 template <class Struct, class Visitor>
 void for_each_field(const Struct& whole, const Visitor& visit) {
-  static_assert(bytes_of(static_cast<decltype(whole.fields())*>(nullptr)) == sizeof(Struct),
-                "HEED_FIELDS lacks a field");
+  static_assert(bytes_of(static_cast<FieldsOf<Struct>*>(nullptr)) == sizeof(Struct), "HEED_FIELDS lacks a field");
   std::string_view names = Struct::kFields;
   const auto next = [&](const auto& field) {
     const std::string_view name = names.substr(0, names.find(','));
@@ -116,19 +129,20 @@ void for_each_field(const Struct& whole, const Visitor& visit) {
 template <class Call>
 void print_call(std::set<std::string_view>& printed) {
   static constexpr Call kCall{};
-  std::printf("export const %s = {\n  words: %zu,\n", constant_case(name_of<Call>()).c_str(), sizeof(Call) / kWord);
-  for_each_field(kCall, [](std::string_view name, const auto& field) {
-    const auto word = reinterpret_cast<const std::uint32_t*>(&field) - reinterpret_cast<const std::uint32_t*>(&kCall);
-    std::printf("  %s: %td,\n", camel_case(name).c_str(), word);
-  });
-  std::puts("} as const;");
+  std::size_t word = 0;
+  std::printf("export const %s = {\n", constant_case(name_of<Call>()).c_str());
+  const auto print = [&]<class Field>(std::string_view name, const Field& /*field*/) {
+    std::printf("  %s: %zu,\n", camel_case(name).c_str(), word);
+    word += kWords<Field>;
+  };
+  if constexpr (UnpackedCall<Call>) for_each_field(CallHeader{}, print);
+  for_each_field(kCall, print);
+  std::printf("  words: %zu,\n} as const;\n", word);
   for_each_field(kCall, [&]<class Field>(std::string_view /*name*/, const Field& /*field*/) {
     if constexpr (requires { typename Field::Enumeration; }) {
-      using Enum = typename Field::Enumeration;
-      if (!printed.insert(name_of<Enum>()).second) return;
-      std::printf("export const %s = {\n", constant_case(name_of<Enum>()).c_str());
-      print_enumerators<Enum>();
-      std::puts("} as const;");
+      print_enumeration<typename Field::Enumeration>(printed);
+    } else if constexpr (std::is_enum_v<Field>) {
+      print_enumeration<Field>(printed);
     }
   });
 }

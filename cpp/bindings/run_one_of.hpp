@@ -7,12 +7,18 @@
 
 #include "bindings/program_call.hpp"
 #include "bindings/run_call.hpp"
+#include "operations/common/call_reader.hpp"
 
 namespace heed::bindings {
 
 template <class Call>
 Status run_at(std::uint32_t address, Executor& executor) {
-  return run(*pointer<const Call>(address), executor);
+  if constexpr (UnpackedCall<Call>) {
+    const CallHeader& header = *pointer<const CallHeader>(address);
+    return run(unpacked<Call>(header), executor, stop_of(header));
+  } else {
+    return run(*pointer<const Call>(address), executor);
+  }
 }
 
 template <class... Calls>

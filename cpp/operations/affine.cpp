@@ -18,14 +18,14 @@ struct AffineTask {
   float* scratch;
 };
 
-void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, const AffineTask& task) {
-  const Rows<const float>& input = inputs.input;
+void run_task(const AffineCall& call, const AffineTask& task) {
+  const auto& [input, weights, rule, output] = call;
   float* const target = output.row(task.first_row) + task.first_column;
   const auto target_stride = static_cast<std::ptrdiff_t>(output.stride);
   kernels::packed_gemm({.rows = input.row(task.first_row),
                         .row_stride = static_cast<std::ptrdiff_t>(input.stride),
                         .row_count = static_cast<int>(task.rows),
-                        .panels = inputs.weights + task.first_column * input.length,
+                        .panels = weights + task.first_column * input.length,
                         .depth = static_cast<int>(input.length),
                         .columns = static_cast<int>(task.columns),
                         .sums = target,
@@ -42,15 +42,14 @@ void run_task(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
 
 }  // namespace
 
-Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
-              const StopFlag* stop) {
-  const Rows<const float>& input = inputs.input;
+Status run(const AffineCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [input, weights, rule, output] = call;
   Status status = first_failure({kRules.check_sizes("input", input), kRules.check_sizes("output", output),
                                  kRules.check("output", output, input.count, output.length),
                                  check_pointwise(kRules, rule, input.count, output.length)});
   if (!status.is_ok() || output.count == 0 || output.length == 0) return status;
   if (input.length == 0) return kRules.broken(StatusCode::shape, {"input must have at least 1 column, got none"});
-  if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
+  if (weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
 
   const double multiplications =
       static_cast<double>(input.count) * static_cast<double>(input.length) * static_cast<double>(output.length);
@@ -67,20 +66,14 @@ Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<floa
   parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
     const Index first_row = task % row_cuts * kRowsPerTask;
     const Index first_column = task / row_cuts * columns_per_task;
-    run_task(inputs, rule, output,
-             {.first_row = first_row,
-              .rows = std::min(kRowsPerTask, input.count - first_row),
-              .first_column = first_column,
-              .columns = std::min(columns_per_task, output.length - first_column),
-              .scratch = scratch.data() + worker * per_worker});
+    run_task(call, {.first_row = first_row,
+                    .rows = std::min(kRowsPerTask, input.count - first_row),
+                    .first_column = first_column,
+                    .columns = std::min(columns_per_task, output.length - first_column),
+                    .scratch = scratch.data() + worker * per_worker});
   });
   if (is_set(stop)) return {StatusCode::aborted, "linear: stopped by its caller"};
   return {};
-}
-
-Status run(const AffineCall& call, Executor& executor) {
-  return affine({unpack_rows<const float>(call.input), pointer<const float>(call.weights.address)}, unpack(call.rule),
-                unpack_rows<float>(call.output), executor, stop_of(call.header));
 }
 
 }  // namespace heed

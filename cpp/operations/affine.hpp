@@ -5,26 +5,18 @@
 
 namespace heed {
 
-struct AffineInputs {
+/// output[rows, outputs] = rule(input W^T).
+struct AffineCall {
   Rows<const float> input;  // [rows, inputs]
   const float* weights;     // made by pack_weights()
+  Pointwise rule = {};
+  Rows<float> output;
+
+  HEED_FIELDS(input, weights, rule, output)
 };
 
-/// output[rows, outputs] = rule(input W^T). The same bits come out for any number of rows and workers. Nothing may
-/// overlap. Fails without writing when an input breaks a rule.
-Status affine(const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output, Executor& executor,
-              const StopFlag* stop = nullptr);
-
-struct AffineCall {
-  CallHeader header;
-  PackedView input;
-  PackedView weights;
-  PackedPointwise rule;
-  PackedView output;
-
-  HEED_FIELDS(header, input, weights, rule, output)
-};
-
-Status run(const AffineCall& call, Executor& executor);
+/// The same bits come out for any number of rows and workers. Nothing may overlap. Fails without writing when an input
+/// breaks a rule.
+Status run(const AffineCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

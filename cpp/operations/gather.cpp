@@ -9,7 +9,8 @@ constexpr RowRules kRules{"embedding"};
 
 }  // namespace
 
-Status gather_rows(const Rows<const float>& table, const std::int32_t* indices, const Rows<float>& output) {
+Status run(const GatherCall& call, Executor& /*executor*/, const StopFlag* /*stop*/) {
+  const auto& [table, indices, output] = call;
   Status status =
       first_failure({kRules.check_sizes("table", table), kRules.check("output", output, output.count, table.length)});
   if (!status.is_ok()) return status;
@@ -20,11 +21,6 @@ Status gather_rows(const Rows<const float>& table, const std::int32_t* indices, 
   }
   for (Index i = 0; i < output.count; ++i) std::copy_n(table.row(indices[i]), table.length, output.row(i));
   return {};
-}
-
-Status run(const GatherCall& call, Executor& /*executor*/) {
-  return gather_rows(unpack_rows<const float>(call.table), pointer<const std::int32_t>(call.indices),
-                     unpack_rows<float>(call.output));
 }
 
 }  // namespace heed

@@ -5,18 +5,16 @@
 
 namespace heed {
 
-/// output[i] = table[indices[i]]. If the table lacks an index, the status is StatusCode::option and nothing is written.
-Status gather_rows(const Rows<const float>& table, const std::int32_t* indices, const Rows<float>& output);
-
+/// output[i] = table[indices[i]].
 struct GatherCall {
-  CallHeader header;
-  PackedView table;
-  std::uint32_t indices;  // address of one int32 a row
-  PackedView output;
+  Rows<const float> table;
+  const std::int32_t* indices;  // one a row of the output
+  Rows<float> output;
 
-  HEED_FIELDS(header, table, indices, output)
+  HEED_FIELDS(table, indices, output)
 };
 
-Status run(const GatherCall& call, Executor& executor);
+/// If the table lacks an index, the status is StatusCode::option and nothing is written.
+Status run(const GatherCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

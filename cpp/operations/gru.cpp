@@ -24,19 +24,17 @@ struct GruProblem {
   Index steps;
   Index hidden;
 
-  GruInputs inputs;
-  GruOptions options;
-  GruOutputs outputs;
+  GruCall call;
 
   /// The row of the n-th step that is computed for a batch entry.
   [[nodiscard]] Index row_of(Index entry, Index n) const {
-    return entry * steps + (options.is_reversed ? steps - 1 - n : n);
+    return entry * steps + (call.options.is_reversed ? steps - 1 - n : n);
   }
 };
 
 /// Fills `problem`, or says which rule the call breaks.
-Status make_gru_problem(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs,
-                        GruProblem& problem) {
+Status make_gru_problem(const GruCall& call, GruProblem& problem) {
+  const auto& [inputs, options, states, last] = call;
   const Rows<const float>& gates = inputs.gates;
   if (options.batch < 1 || gates.count % options.batch != 0) {
     return kRules.broken(StatusCode::shape, {"gates must have as many rows for each of the batch's entries, got ",
@@ -48,16 +46,11 @@ Status make_gru_problem(const GruInputs& inputs, const GruOptions& options, cons
   }
   const Index hidden = gates.length / kGates;
   Status status =
-      first_failure({kRules.check_sizes("gates", gates), kRules.check("states", outputs.states, gates.count, hidden),
-                     kRules.check("last", outputs.last, options.batch, hidden)});
+      first_failure({kRules.check_sizes("gates", gates), kRules.check("states", states, gates.count, hidden),
+                     kRules.check("last", last, options.batch, hidden)});
   if (!status.is_ok()) return status;
   if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
-  problem = {.batch = options.batch,
-             .steps = gates.count / options.batch,
-             .hidden = hidden,
-             .inputs = inputs,
-             .options = options,
-             .outputs = outputs};
+  problem = {.batch = options.batch, .steps = gates.count / options.batch, .hidden = hidden, .call = call};
   return inputs.state.is_present() ? kRules.check("state", inputs.state, options.batch, hidden) : Status{};
 }
 
@@ -77,7 +70,7 @@ void run_task(const GruProblem& problem, const GruTask& task) {
   float* const products = task.scratch;
   float* const last_panel = products + kGates * task.entries * width;
   for (Index gate = 0; gate < kGates; ++gate) {
-    const float* const weights = problem.inputs.weights + gate * packed_floats(hidden, hidden);
+    const float* const weights = problem.call.inputs.weights + gate * packed_floats(hidden, hidden);
     kernels::packed_gemm({.rows = task.state + task.first_entry * hidden,
                           .row_stride = static_cast<std::ptrdiff_t>(hidden),
                           .row_count = static_cast<int>(task.entries),
@@ -94,12 +87,12 @@ void run_task(const GruProblem& problem, const GruTask& task) {
     kernels::GruStepTask kernel_task{};
     for (Index gate = 0; gate < kGates; ++gate) {
       const Index at = gate * hidden + task.first_column;
-      kernel_task.input[gate] = problem.inputs.gates.row(row) + at;
+      kernel_task.input[gate] = problem.call.inputs.gates.row(row) + at;
       kernel_task.hidden[gate] = products + (gate * task.entries + i) * width;
-      kernel_task.bias[gate] = problem.inputs.bias == nullptr ? nullptr : problem.inputs.bias + at;
+      kernel_task.bias[gate] = problem.call.inputs.bias == nullptr ? nullptr : problem.call.inputs.bias + at;
     }
     kernel_task.state = task.state + entry * hidden + task.first_column;
-    kernel_task.next = problem.outputs.states.row(row) + task.first_column;
+    kernel_task.next = problem.call.states.row(row) + task.first_column;
     kernel_task.length = static_cast<int>(task.columns);
     kernels::gru_step(kernel_task);
   }
@@ -107,23 +100,22 @@ void run_task(const GruProblem& problem, const GruTask& task) {
 
 void copy_state(const GruProblem& problem, Index step, float* state) {
   for (Index entry = 0; entry < problem.batch; ++entry) {
-    std::copy_n(problem.outputs.states.row(problem.row_of(entry, step)), problem.hidden,
-                state + entry * problem.hidden);
+    std::copy_n(problem.call.states.row(problem.row_of(entry, step)), problem.hidden, state + entry * problem.hidden);
   }
 }
 
 void set_first_state(const GruProblem& problem, float* state) {
   std::fill_n(state, problem.batch * problem.hidden, 0.0F);
-  for (Index entry = 0; entry < problem.batch && problem.inputs.state.is_present(); ++entry) {
-    std::copy_n(problem.inputs.state.row(entry), problem.hidden, state + entry * problem.hidden);
+  for (Index entry = 0; entry < problem.batch && problem.call.inputs.state.is_present(); ++entry) {
+    std::copy_n(problem.call.inputs.state.row(entry), problem.hidden, state + entry * problem.hidden);
   }
 }
 
 }  // namespace
 
-Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs, Executor& executor) {
+Status run(const GruCall& call, Executor& executor, const StopFlag* stop) {
   GruProblem problem{};
-  if (Status status = make_gru_problem(inputs, options, outputs, problem); !status.is_ok()) return status;
+  if (Status status = make_gru_problem(call, problem); !status.is_ok()) return status;
 
   const double multiplications =
       static_cast<double>(kGates * problem.batch) * static_cast<double>(problem.hidden * problem.hidden);
@@ -140,7 +132,7 @@ Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs&
   set_first_state(problem, state);
   const Index tasks = entry_cuts * divide_up(problem.hidden, columns);
   for (Index step = 0; step < problem.steps; ++step) {
-    parallel_for(executor, {tasks, workers, options.stop}, [&](Index task, int worker) {
+    parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
       const Index first_entry = task % entry_cuts * kEntriesPerTask;
       const Index first_column = task / entry_cuts * columns;
       run_task(problem, {.step = step,
@@ -151,22 +143,13 @@ Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs&
                          .columns = std::min(columns, problem.hidden - first_column),
                          .scratch = state + state_floats + worker * per_worker});
     });
-    if (is_set(options.stop)) return {StatusCode::aborted, "gru: stopped by its caller"};
+    if (is_set(stop)) return {StatusCode::aborted, "gru: stopped by its caller"};
     copy_state(problem, step, state);
   }
   for (Index entry = 0; entry < problem.batch; ++entry) {
-    std::copy_n(state + entry * problem.hidden, problem.hidden, outputs.last.row(entry));
+    std::copy_n(state + entry * problem.hidden, problem.hidden, call.last.row(entry));
   }
   return {};
-}
-
-Status run(const GruCall& call, Executor& executor) {
-  return gru({.gates = unpack_rows<const float>(call.gates),
-              .weights = pointer<const float>(call.weights.address),
-              .bias = pointer<const float>(call.bias.address),
-              .state = unpack_rows<const float>(call.state)},
-             {.batch = call.batch, .is_reversed = call.is_reversed != 0, .stop = stop_of(call.header)},
-             {.states = unpack_rows<float>(call.states), .last = unpack_rows<float>(call.last)}, executor);
 }
 
 }  // namespace heed

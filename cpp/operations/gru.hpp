@@ -13,37 +13,27 @@ struct GruInputs {
   const float* weights;     // W_r, W_z, W_n, each [H, H] and packed, one after the other
   const float* bias;        // [3 H]: b_r, b_z, b_n; null: zeros
   Rows<const float> state;  // [B, H] before the first step; absent: zeros
+
+  HEED_FIELDS(gates, weights, bias, state)
 };
 
 struct GruOptions {
   Index batch = 1;
   bool is_reversed = false;  // from the last step to the first
 
-  const StopFlag* stop = nullptr;
+  HEED_FIELDS(batch, is_reversed)
 };
 
-struct GruOutputs {
+struct GruCall {
+  GruInputs inputs;
+  GruOptions options;
   Rows<float> states;  // [B * T, H], of every step
   Rows<float> last;    // [B, H], of the last that was computed
+
+  HEED_FIELDS(inputs, options, states, last)
 };
 
 /// Fails without writing when an input breaks a rule. Nothing may overlap.
-Status gru(const GruInputs& inputs, const GruOptions& options, const GruOutputs& outputs, Executor& executor);
-
-struct GruCall {
-  CallHeader header;
-  PackedView gates;
-  PackedView weights;
-  PackedView bias;
-  PackedView state;
-  std::int32_t batch;
-  std::int32_t is_reversed;
-  PackedView states;
-  PackedView last;
-
-  HEED_FIELDS(header, gates, weights, bias, state, batch, is_reversed, states, last)
-};
-
-Status run(const GruCall& call, Executor& executor);
+Status run(const GruCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

@@ -17,8 +17,8 @@ constexpr Index kTaskNumbers = Index{1} << 14;
 
 }  // namespace
 
-Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const Rows<float>& output,
-                      Executor& executor) {
+Status run(const NormCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [input, norm, output] = call;
   Status status =
       first_failure({kRules.check_sizes("input", input), kRules.check("output", output, input.count, input.length)});
   if (!status.is_ok()) return status;
@@ -29,7 +29,7 @@ Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const
   const Index rows = std::max<Index>(1, kTaskNumbers / input.length);
   const int workers =
       choose_workers(executor, kCost * static_cast<double>(input.count) * static_cast<double>(input.length));
-  parallel_for(executor, {divide_up(input.count, rows), workers, norm.stop}, [&](Index task, int /*worker*/) {
+  parallel_for(executor, {divide_up(input.count, rows), workers, stop}, [&](Index task, int /*worker*/) {
     const Index first = task * rows;
     kernels::normalize_rows({.source = input.row(first),
                              .source_stride = static_cast<std::ptrdiff_t>(input.stride),
@@ -42,18 +42,8 @@ Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const
                              .weight = norm.weight,
                              .bias = norm.bias});
   });
-  if (is_set(norm.stop)) return {StatusCode::aborted, "norm: stopped by its caller"};
+  if (is_set(stop)) return {StatusCode::aborted, "norm: stopped by its caller"};
   return {};
-}
-
-Status run(const NormCall& call, Executor& executor) {
-  return normalize_rows(unpack_rows<const float>(call.input),
-                        {.is_centred = call.is_centred != 0,
-                         .epsilon = call.epsilon,
-                         .weight = pointer<const float>(call.weight.address),
-                         .bias = pointer<const float>(call.bias.address),
-                         .stop = stop_of(call.header)},
-                        unpack_rows<float>(call.output), executor);
 }
 
 }  // namespace heed

@@ -11,28 +11,20 @@ struct RowNorm {
   const float* weight = nullptr;  // one a column; null: ones
   const float* bias = nullptr;    // likewise; null: zeros
 
-  // Once set, the call ends soon with StatusCode::aborted, its output incomplete.
-  const StopFlag* stop = nullptr;
+  HEED_FIELDS(is_centred, epsilon, weight, bias)
+};
+
+struct NormCall {
+  Rows<const float> input;
+  RowNorm norm = {};
+  Rows<float> output;
+
+  HEED_FIELDS(input, norm, output)
 };
 
 /// output = (x - mean) / sqrt(variance + epsilon) * weight + bias of every row, the variance from differences to the
 /// mean, so that no cancellation spoils it; rows whose squares leave the range of f32 come out as well. Nothing may
 /// overlap. Fails without writing when an input breaks a rule.
-Status normalize_rows(const Rows<const float>& input, const RowNorm& norm, const Rows<float>& output,
-                      Executor& executor);
-
-struct NormCall {
-  CallHeader header;
-  PackedView input;
-  PackedView weight;
-  PackedView bias;
-  std::int32_t is_centred;
-  float epsilon;
-  PackedView output;
-
-  HEED_FIELDS(header, input, weight, bias, is_centred, epsilon, output)
-};
-
-Status run(const NormCall& call, Executor& executor);
+Status run(const NormCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

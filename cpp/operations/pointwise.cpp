@@ -17,8 +17,8 @@ constexpr Index kTaskNumbers = Index{1} << 14;
 
 }  // namespace
 
-Status pointwise(const Rows<const float>& input, const Pointwise& rule, const Rows<float>& output, Executor& executor,
-                 const StopFlag* stop) {
+Status run(const PointwiseCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [input, rule, output] = call;
   Status status =
       first_failure({kRules.check_sizes("input", input), kRules.check("output", output, input.count, input.length),
                      check_pointwise(kRules, rule, input.count, input.length)});
@@ -38,11 +38,6 @@ Status pointwise(const Rows<const float>& input, const Pointwise& rule, const Ro
   });
   if (is_set(stop)) return {StatusCode::aborted, "pointwise: stopped by its caller"};
   return {};
-}
-
-Status run(const PointwiseCall& call, Executor& executor) {
-  return pointwise(unpack_rows<const float>(call.input), unpack(call.rule), unpack_rows<float>(call.output), executor,
-                   stop_of(call.header));
 }
 
 }  // namespace heed

@@ -5,20 +5,16 @@
 
 namespace heed {
 
-/// Applies the rule to every row of `input`, which may be `output` itself; nothing else may overlap. Fails without
-/// writing when an input breaks a rule.
-Status pointwise(const Rows<const float>& input, const Pointwise& rule, const Rows<float>& output, Executor& executor,
-                 const StopFlag* stop = nullptr);
-
 struct PointwiseCall {
-  CallHeader header;
-  PackedView input;
-  PackedPointwise rule;
-  PackedView output;
+  Rows<const float> input;
+  Pointwise rule = {};
+  Rows<float> output;
 
-  HEED_FIELDS(header, input, rule, output)
+  HEED_FIELDS(input, rule, output)
 };
 
-Status run(const PointwiseCall& call, Executor& executor);
+/// Applies the rule to every row of `input`, which may be `output` itself; nothing else may overlap. Fails without
+/// writing when an input breaks a rule.
+Status run(const PointwiseCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

@@ -20,7 +20,7 @@ const CPP_ROOMS = {
 };
 
 /** What kernels know of the house: its words, and how to round. */
-const SHARED_HEADERS = ["heed/vocabulary.hpp", "heed/i8_tile.hpp", "heed/rounding.hpp"];
+const SHARED_HEADERS = ["heed/vocabulary.hpp", "heed/fields.hpp", "heed/i8_tile.hpp", "heed/rounding.hpp"];
 
 /** Rooms of cpp/kernels, what each is, and the rooms that it may include beside itself, xsimd and what kernels know of the house.
  * @type {Record<string, readonly string[]>} */

@@ -62,8 +62,8 @@ const ADAPTERS: readonly Adapter[] = [
 function kernelsFor(features: readonly string[], kernels: Adapter["kernels"]): readonly string[] {
   const half = features.includes("shader-f16") ? [" f16"] : [];
   const shared = features.includes("subgroups") ? " subgroups" : "";
-  const [apart, several] = kernels === "shared" ? [[], []] : [["untiled"], ["software"]];
-  const kinds = [...apart, `decode${shared}`, ...several, `tiles${shared}`];
+  const apart = kernels === "shared" ? [] : ["untiled"];
+  const kinds = [...apart, `decode${shared}`, `tiles${shared}`];
   return kinds.flatMap((kind) => [kind, ...half.map((one) => kind + one)]).sort();
 }
 

@@ -71,7 +71,7 @@ const compile = device.createShaderModule;
 device.createShaderModule = (descriptor) => {
   const { label = "", code } = descriptor;
   const asked = [...code.matchAll(/^enable (\w+);/gm)].map(([, feature]) => feature);
-  if (/untiled|tiles|decode|software/.test(label)) kernels.add([label.replace("heed ", ""), ...asked].join(" "));
+  if (/untiled|tiles|decode/.test(label)) kernels.add([label.replace("heed ", ""), ...asked].join(" "));
   return compile.call(device, descriptor);
 };
 

@@ -33,7 +33,7 @@ struct Scene {
 OwnedRows run(const Scene& scene, const Pointwise& rule, Index padding = 0, Executor& executor = calling_thread()) {
   OwnedRows output(scene.input.rows.count, scene.outputs, kUntouched, padding);
   const Packed packed(scene.matrix());
-  const Status status = affine({scene.input.reading(), packed.data()}, rule, output.rows, executor);
+  const Status status = heed::run(AffineCall{scene.input.reading(), packed.data(), rule, output.rows}, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return output;
@@ -138,7 +138,7 @@ TEST_CASE("linear takes a matrix that lies the other way round") {
   const WeightMatrix matrix{.data = turned.data(), .outputs = 10, .inputs = 6, .output_stride = 1, .input_stride = 10};
   const Packed packed(matrix);
   OwnedRows output(5, 10, kUntouched);
-  REQUIRE(affine({scene.input.reading(), packed.data()}, {}, output.rows, calling_thread()).is_ok());
+  REQUIRE(heed::run(AffineCall{scene.input.reading(), packed.data(), {}, output.rows}, calling_thread()).is_ok());
   CHECK(output.numbers == run(scene, {}).numbers);
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("linear gives the same bits for any number of workers, and for rows am
   const Packed packed(scene.matrix());
   OwnedRows some(2, 75, kUntouched);
   const Rows<const float> last{scene.input.rows.row(198), 2, 300, 300};
-  REQUIRE(affine({last, packed.data()}, rule, some.rows, calling_thread()).is_ok());
+  REQUIRE(heed::run(AffineCall{last, packed.data(), rule, some.rows}, calling_thread()).is_ok());
   for (Index i = 0; i < 75; ++i) CHECK(some.at(1, i) == expected.at(199, i));
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("linear of one row has the bits that the row has among others, with an
       ReverseExecutor several(4);
       for (Executor* const executor : {&calling_thread(), static_cast<Executor*>(&several)}) {
         OwnedRows alone(1, outputs, kUntouched);
-        REQUIRE(affine({last, packed.data()}, {}, alone.rows, *executor).is_ok());
+        REQUIRE(heed::run(AffineCall{last, packed.data(), {}, alone.rows}, *executor).is_ok());
         CHECK(std::equal(alone.rows.row(0), alone.rows.row(0) + outputs, expected.rows.row(6)));
       }
     }
@@ -183,7 +183,7 @@ TEST_CASE("linear stops when it is told") {
   const StopFlag stop{1};
   const Packed packed(scene.matrix());
   OwnedRows output(3, 5, kUntouched);
-  CHECK(affine({scene.input.reading(), packed.data()}, {}, output.rows, calling_thread(), &stop).code() ==
+  CHECK(heed::run(AffineCall{scene.input.reading(), packed.data(), {}, output.rows}, calling_thread(), &stop).code() ==
         StatusCode::aborted);
   CHECK(output.rows.row(0)[0] == kUntouched);
 }
@@ -193,21 +193,21 @@ TEST_CASE("linear refuses sizes that do not fit, by name") {
   const Scene scene(random, 4, 3, 5);
   const Packed packed(scene.matrix());
   const OwnedRows three = random_rows(random, 3, 5), narrow = random_rows(random, 4, 4);
-  const auto fails = [&](const AffineInputs& inputs, const Pointwise& rule, const Rows<float>& output) {
-    const Status status = affine(inputs, rule, output, calling_thread());
+  const auto fails = [&](const AffineCall& call) {
+    const Status status = heed::run(call, calling_thread());
     INFO(status.message());
     CHECK(status.message().starts_with("linear: "));
     return status.code();
   };
   OwnedRows output(4, 5, kUntouched), short_output(3, 5, kUntouched);
-  const AffineInputs good{scene.input.reading(), packed.data()};
-  CHECK(fails(good, {}, short_output.rows) == StatusCode::shape);
-  CHECK(fails({scene.input.reading(), nullptr}, {}, output.rows) == StatusCode::shape);
-  CHECK(fails({{nullptr, 4, 3, 3}, packed.data()}, {}, output.rows) == StatusCode::shape);
-  CHECK(fails({{scene.input.rows.data, 4, 3, 2}, packed.data()}, {}, output.rows) == StatusCode::shape);
-  CHECK(fails(good, {.factor = three.reading()}, output.rows) == StatusCode::shape);
-  CHECK(fails(good, {.addend = narrow.reading()}, output.rows) == StatusCode::shape);
-  CHECK(fails(good, {.activation = static_cast<Activation>(99)}, output.rows) == StatusCode::option);
+  const Rows<const float> input = scene.input.reading();
+  CHECK(fails({input, packed.data(), {}, short_output.rows}) == StatusCode::shape);
+  CHECK(fails({input, nullptr, {}, output.rows}) == StatusCode::shape);
+  CHECK(fails({{nullptr, 4, 3, 3}, packed.data(), {}, output.rows}) == StatusCode::shape);
+  CHECK(fails({{scene.input.rows.data, 4, 3, 2}, packed.data(), {}, output.rows}) == StatusCode::shape);
+  CHECK(fails({input, packed.data(), {.factor = three.reading()}, output.rows}) == StatusCode::shape);
+  CHECK(fails({input, packed.data(), {.addend = narrow.reading()}, output.rows}) == StatusCode::shape);
+  CHECK(fails({input, packed.data(), {.activation = static_cast<Activation>(99)}, output.rows}) == StatusCode::option);
   CHECK(output.rows.row(0)[0] == kUntouched);
 }
 

@@ -29,8 +29,8 @@ void check_norm(const Json& one, const ConformanceFile& file, bool is_centred) {
                      .bias = bias.view.data};
   INFO(one["name"]);
   const Owned<float> output = like(x);
-  REQUIRE(normalize_rows({x.view.data, count, length, length}, norm, {output.view.data, count, length, length},
-                         calling_thread())
+  REQUIRE(run(NormCall{{x.view.data, count, length, length}, norm, {output.view.data, count, length, length}},
+              calling_thread())
               .is_ok());
   CHECK(count_outside(file.index, output, expected) == 0);
 }

@@ -36,7 +36,7 @@ void check_norm(const OwnedRows& input, const RowNorm& norm) {
   const reference::Normalized exact = reference::normalize_rows(input.reading(), norm);
   const Index count = input.rows.count;
   OwnedRows output(count, input.rows.length, kUntouched, 2);
-  REQUIRE(normalize_rows(input.reading(), norm, output.rows, calling_thread()).is_ok());
+  REQUIRE(run(NormCall{input.reading(), norm, output.rows}, calling_thread()).is_ok());
   double worst = 0.0;
   std::size_t at = 0;
   for (Index row = 0; row < count; ++row) {
@@ -91,9 +91,9 @@ TEST_CASE("the norm of equal numbers is zero, or with no mean taken off one") {
   for (const Index length : {4, 9, 100}) {
     const OwnedRows input(1, length, 3.0F);
     OwnedRows output(1, length, kUntouched);
-    REQUIRE(normalize_rows(input.reading(), {}, output.rows, calling_thread()).is_ok());
+    REQUIRE(run(NormCall{input.reading(), {}, output.rows}, calling_thread()).is_ok());
     for (Index i = 0; i < length; ++i) CHECK(output.rows.row(0)[i] == 0.0F);
-    REQUIRE(normalize_rows(input.reading(), {.is_centred = false}, output.rows, calling_thread()).is_ok());
+    REQUIRE(run(NormCall{input.reading(), {.is_centred = false}, output.rows}, calling_thread()).is_ok());
     for (Index i = 0; i < length; ++i) CHECK(std::abs(output.at(0, i) - 1.0) < 2e-6);
   }
 }
@@ -103,11 +103,11 @@ TEST_CASE("norms spoil only the row that has a NaN, and give the same bits for a
   OwnedRows input = random_rows(random, 40, 700);
   input.rows.row(7)[3] = kNan;
   OwnedRows expected(40, 700, kUntouched);
-  REQUIRE(normalize_rows(input.reading(), {}, expected.rows, calling_thread()).is_ok());
+  REQUIRE(run(NormCall{input.reading(), {}, expected.rows}, calling_thread()).is_ok());
   CHECK(std::isnan(expected.rows.row(7)[0]));
   ReverseExecutor executor(3);
   OwnedRows output(40, 700, kUntouched);
-  REQUIRE(normalize_rows(input.reading(), {}, output.rows, executor).is_ok());
+  REQUIRE(run(NormCall{input.reading(), {}, output.rows}, executor).is_ok());
   Index different = 0, not_numbers = 0;
   for (Index row = 0; row < 40; ++row) {
     for (Index i = 0; i < 700 && row != 7; ++i) {
@@ -122,14 +122,14 @@ TEST_CASE("norms spoil only the row that has a NaN, and give the same bits for a
 TEST_CASE("norms refuse what breaks a rule") {
   const OwnedRows input(2, 3, 1.0F);
   OwnedRows output(2, 3, kUntouched), narrow(2, 2, kUntouched);
-  const auto code = [&](const RowNorm& norm, const Rows<float>& target) {
-    return normalize_rows(input.reading(), norm, target, calling_thread()).code();
+  const auto code = [&](const RowNorm& norm, const Rows<float>& target, const StopFlag* stop = nullptr) {
+    return run(NormCall{input.reading(), norm, target}, calling_thread(), stop).code();
   };
   CHECK(code({}, narrow.rows) == StatusCode::shape);
   CHECK(code({.epsilon = -1.0F}, output.rows) == StatusCode::option);
   CHECK(code({.epsilon = kNan}, output.rows) == StatusCode::option);
   const StopFlag stop{1};
-  CHECK(code({.stop = &stop}, output.rows) == StatusCode::aborted);
+  CHECK(code({}, output.rows, &stop) == StatusCode::aborted);
   CHECK(output.rows.row(0)[0] == kUntouched);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("pointwise activates, multiplies and adds in place as well, with rows 
     OwnedRows made(12, length, kUntouched);
     std::copy(input.numbers.begin(), input.numbers.end(), made.numbers.begin());
     const Rows<const float> itself = made.reading();
-    REQUIRE(pointwise(itself, rule, made.rows, calling_thread()).is_ok());
+    REQUIRE(run(PointwiseCall{itself, rule, made.rows}, calling_thread()).is_ok());
     double worst = 0.0;
     for (std::size_t at = 0; at < expected.size(); ++at) {
       const double error = std::abs(double{made.numbers[at]} - expected[at]);
@@ -163,14 +163,14 @@ TEST_CASE("an embedding is the rows that were asked for, and refuses those that 
   const OwnedRows table = random_rows(random, 5, 3, 2);
   OwnedRows output(4, 3, kUntouched);
   const std::vector<std::int32_t> indices{4, 0, 4, 2};
-  REQUIRE(gather_rows(table.reading(), indices.data(), output.rows).is_ok());
+  REQUIRE(run(GatherCall{table.reading(), indices.data(), output.rows}, calling_thread()).is_ok());
   for (Index row = 0; row < 4; ++row) {
     for (Index i = 0; i < 3; ++i) CHECK(output.at(row, i) == table.at(indices[static_cast<std::size_t>(row)], i));
   }
   for (const std::int32_t bad : {-1, 5, 2147483647}) {
     OwnedRows untouched(4, 3, kUntouched);
     const std::vector<std::int32_t> wrong{0, 1, bad, 2};
-    const Status status = gather_rows(table.reading(), wrong.data(), untouched.rows);
+    const Status status = run(GatherCall{table.reading(), wrong.data(), untouched.rows}, calling_thread());
     CHECK(status.code() == StatusCode::option);
     CHECK(status.message().find("number 2 is " + std::to_string(bad)) != std::string::npos);
     CHECK(untouched.rows.row(0)[0] == kUntouched);
@@ -210,7 +210,8 @@ std::vector<float> run_gru(const GruScene& scene, bool is_full, Executor& execut
   }
   const Packed packed(gates);
   OwnedRows states(scene.gates.rows.count, n, kUntouched), last(scene.options.batch, n, kUntouched);
-  const Status status = gru(scene.inputs(packed.data(), is_full), scene.options, {states.rows, last.rows}, executor);
+  const Status status =
+      run(GruCall{scene.inputs(packed.data(), is_full), scene.options, states.rows, last.rows}, executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   const Index steps = scene.gates.rows.count / scene.options.batch;
@@ -254,13 +255,13 @@ TEST_CASE("a gated recurrent unit gives the same bits for any number of workers,
   ReverseExecutor executor(3);
   CHECK(run_gru(scene, true, executor) == run_gru(scene, true));
   OwnedRows states(120, 50, kUntouched), last(30, 50, kUntouched);
-  const auto code = [&](const GruInputs& inputs, const GruOptions& options) {
-    return gru(inputs, options, {states.rows, last.rows}, calling_thread()).code();
+  const auto code = [&](const GruInputs& inputs, const GruOptions& options, const StopFlag* stop = nullptr) {
+    return run(GruCall{inputs, options, states.rows, last.rows}, calling_thread(), stop).code();
   };
   const StopFlag stop{1};
   const Packed packed(matrix_of(scene.matrices, 150, 50));
   const GruInputs good = scene.inputs(packed.data(), true);
-  CHECK(code(good, {.batch = 30, .stop = &stop}) == StatusCode::aborted);
+  CHECK(code(good, {.batch = 30}, &stop) == StatusCode::aborted);
   CHECK(code(good, {.batch = 7}) == StatusCode::shape);
   CHECK(code(good, {.batch = 0}) == StatusCode::shape);
   GruInputs bad = good;

@@ -95,11 +95,12 @@ TEST_CASE("product multiplies matrices as they lie, in both forms") {
         const bool has_addend = random.chance(0.5);
         const OwnedRows addend = random_rows(random, rows, columns, 1);
         OwnedRows got(rows, columns, kUntouched, 1);
-        const ProductInputs inputs{.left = left.reading(),
-                                   .right = right.reading(),
-                                   .addend = has_addend ? addend.reading() : Rows<const float>{},
-                                   .is_transposed = is_transposed};
-        REQUIRE(product(inputs, got.rows, calling_thread()).is_ok());
+        const ProductCall call{.left = left.reading(),
+                               .right = right.reading(),
+                               .addend = has_addend ? addend.reading() : Rows<const float>{},
+                               .is_transposed = is_transposed,
+                               .output = got.rows};
+        REQUIRE(run(call, calling_thread()).is_ok());
         double worst = 0.0;
         for (Index row = 0; row < rows; ++row) {
           for (Index column = 0; column < columns; ++column) {
@@ -132,8 +133,9 @@ TEST_CASE("rows are summed, and scattered, in double precision's neighbourhood")
       OwnedRows sums(1, length, kUntouched), table(7, length, kUntouched);
       std::vector<std::int32_t> indices;
       for (Index i = 0; i < count; ++i) indices.push_back(static_cast<std::int32_t>(random.below(7)));
-      REQUIRE(row_sums(rows.reading(), first, sums.rows, calling_thread()).is_ok());
-      REQUIRE(scatter_add(rows.reading(), indices.data(), addend.reading(), table.rows, calling_thread()).is_ok());
+      REQUIRE(run(RowSumsCall{rows.reading(), first, sums.rows}, calling_thread()).is_ok());
+      REQUIRE(
+          run(ScatterAddCall{rows.reading(), indices.data(), addend.reading(), table.rows}, calling_thread()).is_ok());
       double worst = 0.0;
       const auto compare = [&](double got, double expected, double size) {
         const double error = std::abs(got - expected), bound = dot_bound(count + 1, size);
@@ -184,11 +186,13 @@ TEST_CASE("the gradients of activations and factors are their slopes") {
       const OwnedRows factor = random_rows(random, 3, length);
       const OwnedRows gradient = random_rows(random, 3, length, 1);
       OwnedRows of_source(3, length, kUntouched), of_factor(3, length, kUntouched);
-      REQUIRE(pointwise_backward({.gradient = gradient.reading(),
-                                  .source = source.reading(),
-                                  .factor = factor.reading(),
-                                  .activation = activation},
-                                 {.source = of_source.rows, .factor = of_factor.rows}, calling_thread())
+      REQUIRE(run(PointwiseBackwardCall{.gradient = gradient.reading(),
+                                        .source = source.reading(),
+                                        .factor = factor.reading(),
+                                        .activation = activation,
+                                        .source_gradient = of_source.rows,
+                                        .factor_gradient = of_factor.rows},
+                  calling_thread())
                   .is_ok());
       const auto loss = [&](const Doubles& x, const Doubles& factors) {
         Doubles made(x.size());
@@ -238,9 +242,9 @@ TEST_CASE("the gradients of norms are their slopes") {
         const OwnedRows weight = random_rows(random, 1, length), bias = random_rows(random, 1, length);
         OwnedRows of_input(count, length, kUntouched), of_weight(1, length, kUntouched), of_bias(1, length, kUntouched);
         const RowNorm norm{.is_centred = is_centred, .epsilon = 0.1F, .weight = weight.rows.data};
-        REQUIRE(norm_backward({input.reading(), gradient.reading()}, norm,
-                              {.input = of_input.rows, .weight = of_weight.rows, .bias = of_bias.rows},
-                              calling_thread())
+        REQUIRE(run(NormBackwardCall{input.reading(), gradient.reading(), norm, of_input.rows, of_weight.rows,
+                                     of_bias.rows},
+                    calling_thread())
                     .is_ok());
         const auto loss = [&](const Doubles& x, const Doubles& w, const Doubles& b) {
           return weighted_sum(normalized(x, w, b, is_centred, static_cast<double>(norm.epsilon)), gradient);
@@ -356,18 +360,20 @@ GruGradients gradients_of(const GruScene& scene, Executor& executor) {
                          .state = scene.state.reading()};
   const GruOptions options{.batch = scene.batch, .is_reversed = scene.is_reversed};
   OwnedRows states(rows, hidden, kUntouched), last(scene.batch, hidden, kUntouched);
-  REQUIRE(gru(inputs, options, {states.rows, last.rows}, executor).is_ok());
+  REQUIRE(run(GruCall{inputs, options, states.rows, last.rows}, executor).is_ok());
   GruGradients got{OwnedRows(rows, 3 * hidden, kUntouched), OwnedRows(rows, 3 * hidden, kUntouched),
                    OwnedRows(rows, hidden, kUntouched), OwnedRows(scene.batch, hidden, kUntouched)};
-  const Status status = gru_backward(
-      {.forward = inputs,
-       .states = states.reading(),
-       .weights = transposed.data(),
-       .state_gradients = scene.of_states.reading(),
-       .last_gradient = scene.of_last.reading()},
-      options,
-      {.gates = got.gates.rows, .hidden = got.hidden.rows, .previous = got.previous.rows, .state = got.state.rows},
-      executor);
+  const Status status = run(GruBackwardCall{.forward = inputs,
+                                            .options = options,
+                                            .states = states.reading(),
+                                            .transposed_weights = transposed.data(),
+                                            .state_gradients = scene.of_states.reading(),
+                                            .last_gradient = scene.of_last.reading(),
+                                            .gates_gradient = got.gates.rows,
+                                            .hidden_gradient = got.hidden.rows,
+                                            .previous = got.previous.rows,
+                                            .state_gradient = got.state.rows},
+                            executor);
   INFO(status.message());
   REQUIRE(status.is_ok());
   return got;
@@ -394,12 +400,13 @@ TEST_CASE("the gradients of a GRU are its slopes, through time") {
         check_slopes("GRU's gates", loss_of(&DoubleGru::gates), scene.gates, got.gates, bound);
         check_slopes("GRU's state", loss_of(&DoubleGru::state), scene.state, got.state, bound);
         OwnedRows of_weights(3 * hidden, hidden, kUntouched), of_bias(1, 3 * hidden, kUntouched);
-        REQUIRE(
-            product(
-                {.left = got.hidden.reading(), .right = got.previous.reading(), .addend = {}, .is_transposed = true},
-                of_weights.rows, calling_thread())
-                .is_ok());
-        REQUIRE(row_sums(got.hidden.reading(), {}, of_bias.rows, calling_thread()).is_ok());
+        REQUIRE(run(ProductCall{.left = got.hidden.reading(),
+                                .right = got.previous.reading(),
+                                .is_transposed = true,
+                                .output = of_weights.rows},
+                    calling_thread())
+                    .is_ok());
+        REQUIRE(run(RowSumsCall{.rows = got.hidden.reading(), .output = of_bias.rows}, calling_thread()).is_ok());
         const double summed = bound_of(hidden * steps * batch * 4, 1.0);
         check_slopes("GRU's weights", loss_of(&DoubleGru::weights), scene.matrices, of_weights, summed);
         check_slopes("GRU's bias", loss_of(&DoubleGru::bias), scene.bias, of_bias, summed);
@@ -440,8 +447,12 @@ TEST_CASE("cross-entropy and its gradient, with smoothed labels and rows that do
           targets.push_back(i > 0 && random.chance(0.2) ? -100 : static_cast<std::int32_t>(random.below(length)));
         }
         OwnedRows loss(1, 1, kUntouched), gradient(count, length, kUntouched, 2);
-        REQUIRE(cross_entropy({.logits = logits.reading(), .targets = targets.data(), .smoothing = smoothing},
-                              {loss.rows, gradient.rows}, calling_thread())
+        REQUIRE(run(CrossEntropyCall{.logits = logits.reading(),
+                                     .targets = targets.data(),
+                                     .smoothing = smoothing,
+                                     .loss = loss.rows,
+                                     .gradient = gradient.rows},
+                    calling_thread())
                     .is_ok());
         const auto expected = [&](const Doubles& at) {
           return cross_entropy_of(at, targets, static_cast<double>(smoothing));
@@ -457,8 +468,11 @@ TEST_CASE("logits of any size have a cross-entropy") {
   const std::vector<float> logits{1e30F, -1e30F, 0.0F, 200.0F, -200.0F, 199.0F};
   const std::vector<std::int32_t> targets{0, 2};
   OwnedRows loss(1, 1, kUntouched), gradient(2, 3, kUntouched);
-  REQUIRE(cross_entropy({.logits = {logits.data(), 2, 3, 3}, .targets = targets.data()}, {loss.rows, gradient.rows},
-                        calling_thread())
+  REQUIRE(run(CrossEntropyCall{.logits = {logits.data(), 2, 3, 3},
+                               .targets = targets.data(),
+                               .loss = loss.rows,
+                               .gradient = gradient.rows},
+              calling_thread())
               .is_ok());
   CHECK(std::abs(loss.at(0, 0) - 0.5 * std::log1p(std::exp(1.0))) < 1e-6);
   for (const double number : doubles_of(gradient)) CHECK(std::isfinite(number));
@@ -470,7 +484,9 @@ TEST_CASE("squared errors and binary cross-entropy, and their gradients") {
     const OwnedRows predictions = random_rows(random, 1, 37, 0, 3.0F);
     OwnedRows targets = random_rows(random, 1, 37), loss(1, 1, kUntouched), gradient(1, 37, kUntouched);
     for (float& target : targets.numbers) target = static_cast<float>(sigmoid(static_cast<double>(target)));
-    REQUIRE(element_loss(kind, predictions.reading(), targets.reading(), {loss.rows, gradient.rows}).is_ok());
+    REQUIRE(
+        run(ElementLossCall{predictions.reading(), targets.reading(), kind, loss.rows, gradient.rows}, calling_thread())
+            .is_ok());
     const auto expected = [&](const Doubles& x) {
       double sum = 0.0;
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -506,8 +522,9 @@ TEST_CASE("Adam, AdamW and SGD step as their formulas say") {
                         .correction2 = 0.0297F,
                         .is_decoupled = is_decoupled};
     OwnedRows next(1, length, kUntouched), next_means(1, length, kUntouched), next_squares(1, length, kUntouched);
-    REQUIRE(adam_step({parameters.reading(), gradients.reading(), means.reading(), squares.reading()}, rule,
-                      {next.rows, next_means.rows, next_squares.rows}, calling_thread())
+    REQUIRE(run(AdamCall{parameters.reading(), gradients.reading(), means.reading(), squares.reading(), rule, next.rows,
+                         next_means.rows, next_squares.rows},
+                calling_thread())
                 .is_ok());
     for (Index i = 0; i < length; ++i) {
       double parameter = parameters.at(0, i), gradient = gradients.at(0, i);
@@ -528,8 +545,9 @@ TEST_CASE("Adam, AdamW and SGD step as their formulas say") {
     for (const bool is_first : {false, true}) {
       const SgdRule rule{.learning_rate = 0.1F, .momentum = 0.9F, .weight_decay = 0.01F, .is_nesterov = is_nesterov};
       OwnedRows next(1, length, kUntouched), velocities(1, length, kUntouched);
-      REQUIRE(sgd_step({parameters.reading(), gradients.reading(), is_first ? Rows<const float>{} : means.reading()},
-                       rule, {next.rows, velocities.rows}, calling_thread())
+      REQUIRE(run(SgdCall{parameters.reading(), gradients.reading(), is_first ? Rows<const float>{} : means.reading(),
+                          rule, next.rows, velocities.rows},
+                  calling_thread())
                   .is_ok());
       for (Index i = 0; i < length; ++i) {
         const double gradient = gradients.at(0, i) + 0.01 * parameters.at(0, i);
@@ -546,8 +564,10 @@ TEST_CASE("combine adds multiples, and squares are summed") {
   Random random(908);
   const OwnedRows x = random_rows(random, 1, 29), y = random_rows(random, 1, 29);
   OwnedRows got(1, 29, kUntouched), squares(1, 1, kUntouched);
-  REQUIRE(combine({.x = x.reading(), .y = y.reading(), .a = 2.0F, .b = -3.0F}, got.rows, calling_thread()).is_ok());
-  REQUIRE(square_sum(x.reading(), squares.rows).is_ok());
+  REQUIRE(
+      run(CombineCall{.x = x.reading(), .y = y.reading(), .a = 2.0F, .b = -3.0F, .output = got.rows}, calling_thread())
+          .is_ok());
+  REQUIRE(run(SquareSumCall{x.reading(), squares.rows}, calling_thread()).is_ok());
   double sum = 0.0;
   for (Index i = 0; i < 29; ++i) {
     CHECK(std::abs(got.at(0, i) - (2.0 * x.at(0, i) - 3.0 * y.at(0, i))) < 2e-6);
@@ -564,11 +584,14 @@ TEST_CASE("backward passes on thread pools give the bits of one thread", "[threa
   const auto all = [&](Executor& executor) {
     OwnedRows made(130, 150, kUntouched), of_input(300, 40, kUntouched), of_weight(1, 40, kUntouched),
         of_bias(1, 40, kUntouched);
-    REQUIRE(product({.left = left.reading(), .right = right.reading(), .addend = {}, .is_transposed = true}, made.rows,
-                    executor)
-                .is_ok());
-    REQUIRE(norm_backward({norm_input.reading(), norm_gradient.reading()}, {},
-                          {.input = of_input.rows, .weight = of_weight.rows, .bias = of_bias.rows}, executor)
+    REQUIRE(
+        run(ProductCall{.left = left.reading(), .right = right.reading(), .is_transposed = true, .output = made.rows},
+            executor)
+            .is_ok());
+    REQUIRE(run(
+                NormBackwardCall{
+                    norm_input.reading(), norm_gradient.reading(), {}, of_input.rows, of_weight.rows, of_bias.rows},
+                executor)
                 .is_ok());
     const GruGradients gru = gradients_of(scene, executor);
     std::vector<float> numbers;
@@ -592,13 +615,16 @@ TEST_CASE("backward passes refuse what does not fit, and write nothing") {
   const std::vector<std::int32_t> indices{0, 1, 2, 9};
   std::vector<Status> refused;
   refused.push_back(
-      product({.left = rows.reading(), .right = other.reading(), .addend = {}}, output.rows, calling_thread()));
-  refused.push_back(row_sums(rows.reading(), {}, output.rows, calling_thread()));
-  refused.push_back(scatter_add(rows.reading(), indices.data(), {}, rows.rows, calling_thread()));
+      run(ProductCall{.left = rows.reading(), .right = other.reading(), .output = output.rows}, calling_thread()));
+  refused.push_back(run(RowSumsCall{.rows = rows.reading(), .output = output.rows}, calling_thread()));
   refused.push_back(
-      cross_entropy({.logits = rows.reading(), .targets = indices.data()}, {one.rows, rows.rows}, calling_thread()));
-  refused.push_back(pointwise_backward({.gradient = rows.reading(), .source = other.reading(), .factor = {}},
-                                       {.source = output.rows, .factor = {}}, calling_thread()));
+      run(ScatterAddCall{.rows = rows.reading(), .indices = indices.data(), .output = rows.rows}, calling_thread()));
+  refused.push_back(run(
+      CrossEntropyCall{.logits = rows.reading(), .targets = indices.data(), .loss = one.rows, .gradient = rows.rows},
+      calling_thread()));
+  refused.push_back(
+      run(PointwiseBackwardCall{.gradient = rows.reading(), .source = other.reading(), .source_gradient = output.rows},
+          calling_thread()));
   for (const Status& status : refused) CHECK_FALSE(status.is_ok());
   for (const float number : output.numbers) CHECK(number == kUntouched);
 }

@@ -114,14 +114,11 @@ describe("a plan", () => {
     expect(attentionOf(planAttention(long, MACHINE))).toMatchObject({ kind: "untiled", valueVectors: 32 });
   });
 
-  test("gives the threads of a software adapter several rows, or KV splits in decode, and never tiles", () => {
-    const planOf = (sizes: Sizes, options = {}): Plan => planAttention(problemOf(sizes, options), SOFTWARE);
-    const kernelOf = (sizes: Sizes): unknown => planOf(sizes).steps[0]?.kernel;
-    expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "software", rows: 32, own: 4, shares: 1 });
+  test("gives each thread of a software adapter rows of its own, and never tiles", () => {
+    const kernelOf = (sizes: Sizes): unknown => attentionOf(planAttention(problemOf(sizes), SOFTWARE));
+    expect(kernelOf({ queries: 300, keys: 64 })).toMatchObject({ kind: "untiled", slices: 1, step: 8 });
     const decoding = { heads: 8, kvHeads: 2, queries: 1, keys: 4096 };
-    expect(kernelOf(decoding)).toMatchObject({ kind: "software", rows: 4, own: 4, shares: 16, split: true });
-    const score = { type: "gated", w: new Float32Array(128) };
-    expect(attentionOf(planOf({ queries: 300, keys: 64 }, { score })).kind).toBe("untiled");
+    expect(kernelOf(decoding)).toMatchObject({ kind: "untiled", rows: 4, slices: 16, split: true });
   });
 
   test("uses what was measured for its kernels, and no other measurements", () => {

@@ -1,10 +1,11 @@
 // The aims of heed, and whether the figures meet them. An aim without figures is left open.
 
-import { lead, ofBandwidth, ofPeak, scaling } from "./findings.js";
+import { quotient } from "../../table.js";
+import { lead, msOf, ofBandwidth, ofPeak, scaling } from "./findings.js";
 import { DECODE, flopsOf, PREFILL, SCALING, shapeOf } from "./shapes.js";
 
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
-/** @typedef {import("./report.js").Findings} Findings */
+/** @typedef {import("./web-report.js").Findings} Findings */
 /** @typedef {{ value: number, where: string }} Figure */
 /** @typedef {{ aim: string, wanted: string, got: string, state: "met" | "short" | "open" }} Judged */
 
@@ -87,11 +88,19 @@ export function judgeAims(findings) {
 /** From (8, 256, 64) up. @param {ShapeStudy} study */
 const isLargeEnough = ({ flops }) => flops >= flopsOf(shapeOf("8x256x64"));
 
-/** @param {readonly ShapeStudy[]} studies @param {(study: ShapeStudy) => number | null} of @returns {Figure[]} */
-export function figures(studies, of) {
-  return studies.flatMap((study) => {
-    const value = of(study);
-    return value === null ? [] : [{ value, where: study.shape }];
+/** @type {(one: any) => string} */
+const shapeAt = ({ shape }) => shape;
+
+/**
+ * What is missing gives no figure.
+ * @template T
+ * @param {readonly T[]} found @param {(one: T) => number | null} of @param {(one: T) => string} where
+ * @returns {Figure[]}
+ */
+export function figures(found, of, where = shapeAt) {
+  return found.flatMap((one) => {
+    const value = of(one);
+    return value === null ? [] : [{ value, where: where(one) }];
   });
 }
 
@@ -104,22 +113,27 @@ function mean(all) {
 
 /** @param {Findings} findings @param {string} name @returns {Figure[]} */
 function cost({ costs }, name) {
-  return costs.flatMap(({ shape, options, results }) => {
-    const option = options.find((one) => one.name === name);
-    const [without, given] = ["heed@1", name].map((who) => results.find((one) => one.name === who)?.ms ?? null);
-    if (option === undefined || without === null || given === null || without === undefined || given === undefined)
-      return [];
-    return [{ value: given / (without * option.keptShare), where: shape }];
+  return figures(costs, (study) => {
+    const share = study.options.find((one) => one.name === name)?.keptShare ?? null;
+    return quotient(quotient(msOf(study, name), msOf(study, "heed@1")), share);
   });
 }
 
 /** @param {Findings} findings @returns {Figure[]} */
 const firstCall = ({ firstCalls }) =>
-  firstCalls.filter(({ name }) => name.startsWith("heed")).map(({ name, ratio }) => ({ value: ratio, where: name }));
+  figures(
+    firstCalls.filter(({ name }) => name.startsWith("heed")),
+    ({ ratio }) => ratio,
+    ({ name }) => name,
+  );
 
 /** heed's milliseconds. @param {readonly { name: string, ms: number | null }[]} found @returns {Figure[]} */
 const own = (found) =>
-  found.flatMap(({ name, ms }) => (name.startsWith("heed") && ms !== null ? [{ value: ms, where: name }] : []));
+  figures(
+    found.filter(({ name }) => name.startsWith("heed")),
+    ({ ms }) => ms,
+    ({ name }) => name,
+  );
 
 /** @param {Findings} findings @returns {Figure[]} */
 function firstResultLead({ firstResults }) {
@@ -131,22 +145,17 @@ function firstResultLead({ firstResults }) {
 
 /** @param {Findings} findings @returns {Figure[]} */
 const memory = ({ memory: studies }) =>
-  studies
-    .filter(({ name }) => name.startsWith("heed"))
-    .map(({ shape, beyondBytes }) => ({
-      value: beyondBytes === null ? Number.POSITIVE_INFINITY : beyondBytes / MIB,
-      where: shape,
-    }));
+  figures(
+    studies.filter(({ name }) => name.startsWith("heed")),
+    ({ beyondBytes }) => quotient(beyondBytes, MIB) ?? Number.POSITIVE_INFINITY,
+  );
 
 /** @param {readonly ShapeStudy[]} studies @returns {Figure[]} */
 const errors = (studies) => figures(studies, ({ results }) => worst(results, "heed"));
 
 /** @param {readonly ShapeStudy[]} studies @returns {Figure[]} */
 const errorRatios = (studies) =>
-  figures(studies, ({ results }) => {
-    const [own, theirs] = [worst(results, "heed"), worst(results, "ort")];
-    return own === null || theirs === null ? null : own / theirs;
-  });
+  figures(studies, ({ results }) => quotient(worst(results, "heed"), worst(results, "ort")));
 
 /** @param {readonly import("./rounds.js").Result[]} results @param {string} beginning */
 function worst(results, beginning) {

@@ -1,13 +1,17 @@
 // Reads a shape's results: speeds, the best peer, and the shares of the roofline.
 
+import { quotient } from "../../table.js";
+
 /** @typedef {import("../studies/shapes.js").ShapeStudy} ShapeStudy */
 /** @typedef {import("./rounds.js").Result} Result */
 
-/** @param {ShapeStudy} study @param {string} name @returns {number | null} */
-export const msOf = (study, name) => study.results.find((one) => one.name === name)?.ms ?? null;
+/** @typedef {{ readonly results: readonly { name: string, ms: number | null, rate?: number | null }[] }} Timed */
 
-/** @param {ShapeStudy} study @param {string} name @returns {number | null} */
-export const rateOf = (study, name) => study.results.find((one) => one.name === name)?.rate ?? null;
+/** @param {Timed} study @param {string} name */
+export const msOf = ({ results }, name) => results.find((one) => one.name === name)?.ms ?? null;
+
+/** @param {Timed} study @param {string} name */
+export const rateOf = ({ results }, name) => results.find((one) => one.name === name)?.rate ?? null;
 
 /** A larger error is a wrong result: rounding stays a hundred times below this, and wrong kernels far above. */
 export const WRONG = 1e-4;
@@ -25,11 +29,8 @@ export function requireAll(studies, isRequired = () => true) {
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
 }
 
-/** Floating-point operations a second. @param {ShapeStudy} study @param {string} name */
-export function speedOf(study, name) {
-  const ms = msOf(study, name);
-  return ms === null ? null : (study.flops / ms) * 1000;
-}
+/** Floating-point operations a second. @param {Timed & { flops: number }} study @param {string} name */
+export const speedOf = (study, name) => quotient(1000 * study.flops, msOf(study, name));
 
 /**
  * The fastest whose name begins so, inputs resident as heed's are.
@@ -52,29 +53,19 @@ export function bestPeer(study, threads, beginning = "") {
 }
 
 /** How many times as fast heed is as the best peer. @param {ShapeStudy} study @param {number} threads @param {string} beginning */
-export function lead(study, threads, beginning = "") {
-  const ms = msOf(study, `heed@${threads}`);
-  const best = bestPeer(study, threads, beginning)?.ms ?? null;
-  return ms === null || best === null ? null : best / ms;
-}
+export const lead = (study, threads, beginning = "") =>
+  quotient(bestPeer(study, threads, beginning)?.ms ?? null, msOf(study, `heed@${threads}`));
 
 /** The share of the tile loop's rate, which is the compute peak, that heed reaches. @param {ShapeStudy} study @param {number} threads @param {"simd" | "relaxed"} variant */
-export function ofPeak(study, threads, variant) {
-  const speed = speedOf(study, `${variant === "simd" ? "heed-simd" : "heed"}@${threads}`);
-  const tile = rateOf(study, `tile-${variant}@${threads}`);
-  return speed === null || tile === null ? null : speed / tile;
-}
+export const ofPeak = (study, threads, variant) =>
+  quotient(
+    speedOf(study, `${variant === "simd" ? "heed-simd" : "heed"}@${threads}`),
+    rateOf(study, `tile-${variant}@${threads}`),
+  );
 
-/** The speed-up by the second thread. @param {ShapeStudy} study */
-export function scaling(study) {
-  const one = msOf(study, "heed@1");
-  const two = msOf(study, "heed@2");
-  return one === null || two === null ? null : one / two;
-}
+/** The speed-up by the second thread. @param {Timed} study */
+export const scaling = (study, who = "heed") => quotient(msOf(study, `${who}@1`), msOf(study, `${who}@2`));
 
 /** The share of the read bandwidth that heed reaches over the same K and V. @param {ShapeStudy} study @param {number} threads */
-export function ofBandwidth(study, threads) {
-  const ms = msOf(study, `heed@${threads}`);
-  const read = rateOf(study, `read@${threads}`);
-  return ms === null || read === null ? null : ((study.keyBytes / ms) * 1000) / read;
-}
+export const ofBandwidth = (study, threads) =>
+  quotient(quotient(1000 * study.keyBytes, msOf(study, `heed@${threads}`)), rateOf(study, `read@${threads}`));

@@ -1,5 +1,6 @@
 // Reads a shape's results on the GPU: the fastest participant that is right, the time of the roofline, what `auto` chose.
 
+import { quotient } from "../../table.js";
 import { msOf, rateOf, WRONG } from "./findings.js";
 
 /** @typedef {import("./rounds.js").Result} Result */
@@ -24,10 +25,7 @@ function fastest(results) {
 export const bestGpuPeer = ({ results }) => fastest(results.filter(({ name }) => !name.startsWith("heed")));
 
 /** How many times as fast heed is as that peer. @param {ShapeStudy} study */
-export function gpuLead(study) {
-  const [ms, best] = [msOf(study, HEED), bestGpuPeer(study)];
-  return ms === null || best === null ? null : best.ms / ms;
-}
+export const gpuLead = (study) => quotient(bestGpuPeer(study)?.ms ?? null, msOf(study, HEED));
 
 /** Milliseconds at the roofline: the operations at the peak or the bytes at the read bandwidth, whichever take longer. @param {ShapeStudy} study */
 export function rooflineMsOf(study) {
@@ -36,8 +34,7 @@ export function rooflineMsOf(study) {
 }
 
 /** The time of `auto` over that of the better backend. @param {Crossover} study */
-export function autoOverBetter({ results }) {
-  const auto = results.find(({ name }) => name === "heed-auto@2")?.ms ?? null;
-  const better = fastest(results.filter(({ name }) => name !== "heed-auto@2"));
-  return auto === null || better === null ? null : auto / better.ms;
+export function autoOverBetter(study) {
+  const better = fastest(study.results.filter(({ name }) => name !== "heed-auto@2"));
+  return quotient(msOf(study, "heed-auto@2"), better?.ms ?? null);
 }

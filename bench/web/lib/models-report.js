@@ -1,17 +1,16 @@
 // Prints what the bench of models found as tables.
 
-import { digits, percent, table, times } from "../../table.js";
+import { digits, percent, quotient, table, times } from "../../table.js";
+import { msOf } from "./findings.js";
 
 /** @typedef {import("../models.js").ModelStudy} ModelStudy */
 
-/** @param {ModelStudy} study @param {string} name */
-const msOf = ({ results }, name) => results.find((one) => one.name === name)?.ms ?? null;
-
-/** @param {readonly ModelStudy[]} studies */
-export function modelsReport(studies) {
+/** @param {{ date: string, browser: string, machine: string, studies: readonly ModelStudy[] }} findings */
+export function modelsReport({ date, browser, machine, studies }) {
   const hasBefore = studies.some((one) => msOf(one, "before all") !== null);
   const dists = hasBefore ? ["before", "dist"] : ["dist"];
   return [
+    `Chromium ${browser}, ${machine}, ${date}, medians`,
     `ms a pass, and the longest task of the page's thread during one\n\n${passTable(studies, dists)}`,
     ...dists.map(
       (dist) => `What the parts of a pass take alone, ms${hasBefore ? `, ${dist}` : ""}\n\n${partTable(studies, dist)}`,
@@ -36,7 +35,7 @@ function passTable(studies, dists) {
   const rows = studies.map((one) => {
     const found = dists.map((dist) => msOf(one, `${dist} all`));
     const [before, now] = found;
-    const gain = dists.length > 1 ? [times((before ?? Number.NaN) / (now ?? Number.NaN))] : [];
+    const gain = dists.length > 1 ? [times(quotient(before ?? null, now ?? null))] : [];
     return [
       ...place(one),
       ...found.map(digits),

@@ -1,5 +1,7 @@
 // Reads the settings from the command line.
 
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isHeed, isPeak } from "../lib/participants.js";
 import { shapeOf } from "../lib/shapes.js";
@@ -14,7 +16,6 @@ import { shapeOf } from "../lib/shapes.js";
  * @property {readonly string[]} shapes all of them
  * @property {readonly string[]} quickShapes
  * @property {readonly string[]} smokeShapes
- * @property {string} out where the JSON goes
  */
 
 /**
@@ -28,6 +29,9 @@ import { shapeOf } from "../lib/shapes.js";
  * @property {boolean} isolated
  * @property {string} out
  */
+
+/** Where the figures of a bench go unless it is told. @param {string} name */
+export const outOf = (name) => join(fileURLToPath(new URL("../../../build/bench", import.meta.url)), `${name}.json`);
 
 /** @param {Offer} offer */
 export const usage = ({ name, studies }) => `npm run bench -- ${name} [options]
@@ -54,7 +58,7 @@ export function readSettings(args, offer) {
       patience: { type: "string" },
       plain: { type: "boolean", default: false },
       best: { type: "boolean", default: false },
-      out: { type: "string", default: offer.out },
+      out: { type: "string", default: outOf(offer.name) },
     },
   });
   const { smoke } = values;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heed/fields.hpp"
 #include "heed/vocabulary.hpp"
 #include "kernels/layers/layer_tasks.hpp"
 
@@ -89,6 +90,8 @@ struct AdamRule {
   float correction1;  // 1 - beta1^step
   float correction2;
   bool is_decoupled;  // AdamW: weight decay shrinks the parameter and stays out of the gradient
+
+  HEED_FIELDS(learning_rate, beta1, beta2, rest1, rest2, epsilon, weight_decay, correction1, correction2, is_decoupled)
 };
 
 struct AdamTask {
@@ -108,6 +111,8 @@ struct SgdRule {
   float momentum;
   float weight_decay;
   bool is_nesterov;
+
+  HEED_FIELDS(learning_rate, momentum, weight_decay, is_nesterov)
 };
 
 struct SgdTask {

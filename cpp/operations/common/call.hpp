@@ -3,16 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
-#include <tuple>
 
 #include "heed/executor.hpp"
-
-/// Names the fields of a call, all of them and in their order. bindings/ prints their offsets for TypeScript, which
-/// calls is_centred isCentred. A field that is itself a struct with named fields is replaced by them.
-#define HEED_FIELDS(...)                                    \
-  static constexpr std::string_view kFields = #__VA_ARGS__; \
-  [[nodiscard]] constexpr auto fields() const { return std::tie(__VA_ARGS__); }
+#include "heed/fields.hpp"
 
 namespace heed {
 

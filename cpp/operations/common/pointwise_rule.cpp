@@ -21,13 +21,6 @@ kernels::RepeatedRows repeated(const Rows<const float>& rows, Index first_column
 
 }  // namespace
 
-Pointwise unpack(const PackedPointwise& rule) {
-  return {.activation = rule.activation,
-          .bias = pointer<const float>(rule.bias.address),
-          .factor = unpack_rows<const float>(rule.factor),
-          .addend = unpack_rows<const float>(rule.addend)};
-}
-
 Status check_pointwise(const RowRules& rules, const Pointwise& rule, Index count, Index length) {
   if (rule.activation > Activation::sigmoid) {
     return rules.broken(StatusCode::option,

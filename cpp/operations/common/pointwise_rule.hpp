@@ -13,20 +13,11 @@ namespace heed {
 struct Pointwise {
   Activation activation = Activation::none;
   const float* bias = nullptr;  // one a column
-  Rows<const float> factor;
-  Rows<const float> addend;
+  Rows<const float> factor = {};
+  Rows<const float> addend = {};
+
+  HEED_FIELDS(activation, bias, factor, addend)
 };
-
-struct PackedPointwise {
-  PackedView bias;
-  PackedView factor;
-  PackedView addend;
-  Enumerator<Activation> activation;
-
-  HEED_FIELDS(bias, factor, addend, activation)
-};
-
-Pointwise unpack(const PackedPointwise& rule);
 
 /// Checks the rule for `count` rows of `length` numbers.
 Status check_pointwise(const RowRules& rules, const Pointwise& rule, Index count, Index length);

@@ -13,8 +13,8 @@ constexpr RowRules kSquareRules{"squareSum"};
 
 }  // namespace
 
-Status combine(const Combination& combination, const Rows<float>& output, Executor& executor, const StopFlag* stop) {
-  const auto& [x, y, a, b] = combination;
+Status run(const CombineCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [x, y, a, b, output] = call;
   const Status status = first_failure({kRules.check("x", x, 1, x.length), kRules.check("output", output, 1, x.length),
                                        y.is_present() ? kRules.check("y", y, 1, x.length) : Status{}});
   if (!status.is_ok()) return status;
@@ -29,7 +29,8 @@ Status combine(const Combination& combination, const Rows<float>& output, Execut
                        });
 }
 
-Status square_sum(const Rows<const float>& rows, const Rows<float>& output) {
+Status run(const SquareSumCall& call, Executor& /*executor*/, const StopFlag* /*stop*/) {
+  const auto& [rows, output] = call;
   const Status status =
       first_failure({kSquareRules.check_sizes("rows", rows), kSquareRules.check("output", output, 1, 1)});
   if (!status.is_ok()) return status;
@@ -40,16 +41,6 @@ Status square_sum(const Rows<const float>& rows, const Rows<float>& output) {
   }
   output.data[0] = static_cast<float>(sum);
   return {};
-}
-
-Status run(const CombineCall& call, Executor& executor) {
-  return combine(
-      {.x = unpack_rows<const float>(call.x), .y = unpack_rows<const float>(call.y), .a = call.a, .b = call.b},
-      unpack_rows<float>(call.output), executor, stop_of(call.header));
-}
-
-Status run(const SquareSumCall& call, Executor& /*executor*/) {
-  return square_sum(unpack_rows<const float>(call.rows), unpack_rows<float>(call.output));
 }
 
 }  // namespace heed

@@ -5,40 +5,28 @@
 
 namespace heed {
 
-/// output = a x + b y; an absent y is zeros. Nothing may overlap. Fails without writing when an input breaks a rule.
-struct Combination {
+/// output = a x + b y; an absent y is zeros.
+struct CombineCall {
   Rows<const float> x;
   Rows<const float> y;
   float a = 1.0F;
   float b = 1.0F;
-};
-Status combine(const Combination& combination, const Rows<float>& output, Executor& executor,
-               const StopFlag* stop = nullptr);
+  Rows<float> output;
 
-struct CombineCall {
-  CallHeader header;
-  PackedView x;
-  PackedView y;
-  float a;
-  float b;
-  PackedView output;
-
-  HEED_FIELDS(header, x, y, a, b, output)
+  HEED_FIELDS(x, y, a, b, output)
 };
 
-Status run(const CombineCall& call, Executor& executor);
+/// Nothing may overlap. Fails without writing when an input breaks a rule.
+Status run(const CombineCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 /// output[0, 0] = the sum of the squares of all numbers.
-Status square_sum(const Rows<const float>& rows, const Rows<float>& output);
-
 struct SquareSumCall {
-  CallHeader header;
-  PackedView rows;
-  PackedView output;
+  Rows<const float> rows;
+  Rows<float> output;
 
-  HEED_FIELDS(header, rows, output)
+  HEED_FIELDS(rows, output)
 };
 
-Status run(const SquareSumCall& call, Executor& executor);
+Status run(const SquareSumCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

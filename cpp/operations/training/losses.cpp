@@ -17,10 +17,10 @@ constexpr RowRules kElementRules{"loss"};
 constexpr double kCost = 16.0;
 constexpr Index kRowsPerTask = 16;
 
-Status check(const CrossEntropyInputs& inputs, const LossOutputs& outputs) {
-  const auto& [logits, targets, ignored, smoothing] = inputs;
-  Status status = first_failure({kRules.check_sizes("logits", logits), kRules.check("loss", outputs.loss, 1, 1),
-                                 kRules.check("gradient", outputs.gradient, logits.count, logits.length)});
+Status check(const CrossEntropyCall& call) {
+  const auto& [logits, targets, ignored, smoothing, loss, gradient] = call;
+  Status status = first_failure({kRules.check_sizes("logits", logits), kRules.check("loss", loss, 1, 1),
+                                 kRules.check("gradient", gradient, logits.count, logits.length)});
   if (!status.is_ok()) return status;
   const bool is_share = smoothing >= 0.0F && smoothing < 1.0F;
   if (!is_share) {
@@ -37,10 +37,9 @@ Status check(const CrossEntropyInputs& inputs, const LossOutputs& outputs) {
 
 }  // namespace
 
-Status cross_entropy(const CrossEntropyInputs& inputs, const LossOutputs& outputs, Executor& executor,
-                     const StopFlag* stop) {
-  if (Status status = check(inputs, outputs); !status.is_ok()) return status;
-  const auto& [logits, targets, ignored, smoothing] = inputs;
+Status run(const CrossEntropyCall& call, Executor& executor, const StopFlag* stop) {
+  if (Status status = check(call); !status.is_ok()) return status;
+  const auto& [logits, targets, ignored, smoothing, loss, gradient] = call;
   const Index counted = std::count_if(targets, targets + logits.count, [&](auto target) { return target != ignored; });
   const float scale = counted == 0 ? 0.0F : 1.0F / static_cast<float>(counted);
   const Scratch losses(logits.count);
@@ -52,7 +51,7 @@ Status cross_entropy(const CrossEntropyInputs& inputs, const LossOutputs& output
     for (Index row = task * kRowsPerTask; row < end; ++row) {
       if (targets[row] == ignored) {
         losses.data()[row] = 0.0F;
-        std::fill_n(outputs.gradient.row(row), logits.length, 0.0F);
+        std::fill_n(gradient.row(row), logits.length, 0.0F);
         continue;
       }
       losses.data()[row] = kernels::cross_entropy({.logits = logits.row(row),
@@ -60,47 +59,33 @@ Status cross_entropy(const CrossEntropyInputs& inputs, const LossOutputs& output
                                                    .target = targets[row],
                                                    .smoothing = smoothing,
                                                    .scale = scale,
-                                                   .gradient = outputs.gradient.row(row)});
+                                                   .gradient = gradient.row(row)});
     }
   });
   if (is_set(stop)) return {StatusCode::aborted, "crossEntropy: stopped by its caller"};
   double sum = 0.0;
   for (Index row = 0; row < logits.count; ++row) sum += static_cast<double>(losses.data()[row]);
-  outputs.loss.data[0] = static_cast<float>(sum * static_cast<double>(scale));
+  loss.data[0] = static_cast<float>(sum * static_cast<double>(scale));
   return {};
 }
 
-Status element_loss(ElementLoss kind, const Rows<const float>& predictions, const Rows<const float>& targets,
-                    const LossOutputs& outputs) {
+Status run(const ElementLossCall& call, Executor& /*executor*/, const StopFlag* /*stop*/) {
+  const auto& [predictions, targets, kind, loss, gradient] = call;
   const Index length = predictions.length;
   const Status status = first_failure(
       {kElementRules.check("predictions", predictions, 1, length), kElementRules.check("targets", targets, 1, length),
-       kElementRules.check("loss", outputs.loss, 1, 1), kElementRules.check("gradient", outputs.gradient, 1, length)});
+       kElementRules.check("loss", loss, 1, 1), kElementRules.check("gradient", gradient, 1, length)});
   if (!status.is_ok()) return status;
   const float scale = length == 0 ? 0.0F : 1.0F / static_cast<float>(length);
   const kernels::LossTask task{.predictions = predictions.data,
                                .targets = targets.data,
                                .length = static_cast<int>(length),
                                .scale = scale,
-                               .gradient = outputs.gradient.data};
+                               .gradient = gradient.data};
   const double sum =
       kind == ElementLoss::squared_error ? kernels::squared_error(task) : kernels::binary_cross_entropy(task);
-  outputs.loss.data[0] = static_cast<float>(sum * static_cast<double>(scale));
+  loss.data[0] = static_cast<float>(sum * static_cast<double>(scale));
   return {};
-}
-
-Status run(const CrossEntropyCall& call, Executor& executor) {
-  return cross_entropy({.logits = unpack_rows<const float>(call.logits),
-                        .targets = pointer<const std::int32_t>(call.targets),
-                        .ignored = call.ignored,
-                        .smoothing = call.smoothing},
-                       {.loss = unpack_rows<float>(call.loss), .gradient = unpack_rows<float>(call.gradient)}, executor,
-                       stop_of(call.header));
-}
-
-Status run(const ElementLossCall& call, Executor& /*executor*/) {
-  return element_loss(call.kind, unpack_rows<const float>(call.predictions), unpack_rows<const float>(call.targets),
-                      {.loss = unpack_rows<float>(call.loss), .gradient = unpack_rows<float>(call.gradient)});
 }
 
 }  // namespace heed

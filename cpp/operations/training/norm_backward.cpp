@@ -25,22 +25,21 @@ std::ptrdiff_t stride_of(const Rows<T>& rows) {
 
 }  // namespace
 
-Status norm_backward(const NormBackwardInputs& inputs, const RowNorm& norm, const NormBackwardOutputs& outputs,
-                     Executor& executor) {
-  const auto& [input, gradient] = inputs;
+Status run(const NormBackwardCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [input, gradient, norm, input_gradient, weight_gradient, bias_gradient] = call;
   const Index count = input.count, length = input.length;
   const Status status =
       first_failure({kRules.check_sizes("input", input), kRules.check("gradient", gradient, count, length),
-                     kRules.check("inputGradient", outputs.input, count, length),
-                     kRules.check("weightGradient", outputs.weight, 1, length),
-                     kRules.check("biasGradient", outputs.bias, 1, length)});
+                     kRules.check("inputGradient", input_gradient, count, length),
+                     kRules.check("weightGradient", weight_gradient, 1, length),
+                     kRules.check("biasGradient", bias_gradient, 1, length)});
   if (!status.is_ok() || length == 0) return status;
   const Index tasks = divide_up(count, kRowsPerTask);
   const Scratch scratch(tasks * 2 * length);
   if (!scratch.is_available()) return {StatusCode::memory, "normBackward: scratch memory must fit, could not get it"};
   const int workers = choose_workers(executor, kCost * static_cast<double>(count) * static_cast<double>(length));
   const auto sums_of = [&](Index task) { return scratch.data() + task * 2 * length; };
-  parallel_for(executor, {tasks, workers, norm.stop}, [&](Index task, int /*worker*/) {
+  parallel_for(executor, {tasks, workers, stop}, [&](Index task, int /*worker*/) {
     const Index first = task * kRowsPerTask;
     float* const sums = sums_of(task);
     std::fill_n(sums, 2 * length, 0.0F);
@@ -56,13 +55,13 @@ Status norm_backward(const NormBackwardInputs& inputs, const RowNorm& norm, cons
                                         .bias = nullptr},
                             .gradient = gradient.row(first),
                             .gradient_stride = stride_of(gradient),
-                            .source_gradient = outputs.input.row(first),
-                            .source_gradient_stride = stride_of(outputs.input),
+                            .source_gradient = input_gradient.row(first),
+                            .source_gradient_stride = stride_of(input_gradient),
                             .weight_sums = sums,
                             .bias_sums = sums + length});
   });
-  if (is_set(norm.stop)) return {StatusCode::aborted, "normBackward: stopped by its caller"};
-  float* const totals[] = {outputs.weight.data, outputs.bias.data};
+  if (is_set(stop)) return {StatusCode::aborted, "normBackward: stopped by its caller"};
+  float* const totals[] = {weight_gradient.data, bias_gradient.data};
   for (Index part = 0; part < 2; ++part) {
     std::fill_n(totals[part], length, 0.0F);
     kernels::add_rows({.rows = scratch.data() + part * length,
@@ -72,18 +71,6 @@ Status norm_backward(const NormBackwardInputs& inputs, const RowNorm& norm, cons
                        .sums = totals[part]});
   }
   return {};
-}
-
-Status run(const NormBackwardCall& call, Executor& executor) {
-  return norm_backward({unpack_rows<const float>(call.input), unpack_rows<const float>(call.gradient)},
-                       {.is_centred = call.is_centred != 0,
-                        .epsilon = call.epsilon,
-                        .weight = pointer<const float>(call.weight.address),
-                        .stop = stop_of(call.header)},
-                       {.input = unpack_rows<float>(call.input_gradient),
-                        .weight = unpack_rows<float>(call.weight_gradient),
-                        .bias = unpack_rows<float>(call.bias_gradient)},
-                       executor);
 }
 
 }  // namespace heed

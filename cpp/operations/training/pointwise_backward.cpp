@@ -22,9 +22,8 @@ std::ptrdiff_t stride_of(const Rows<T>& rows) {
 
 }  // namespace
 
-Status pointwise_backward(const PointwiseBackwardInputs& inputs, const PointwiseBackwardOutputs& outputs,
-                          Executor& executor, const StopFlag* stop) {
-  const auto& [gradient, source, factor, activation] = inputs;
+Status run(const PointwiseBackwardCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [gradient, source, factor, activation, source_gradient, factor_gradient] = call;
   const Index count = gradient.count, length = gradient.length;
   const auto check_if = [&](const char* name, const auto& rows) {
     return rows.is_present() ? kRules.check(name, rows, count, length) : Status{};
@@ -35,8 +34,8 @@ Status pointwise_backward(const PointwiseBackwardInputs& inputs, const Pointwise
   }
   const Status status =
       first_failure({kRules.check_sizes("gradient", gradient), kRules.check("source", source, count, length),
-                     check_if("factor", factor), kRules.check("sourceGradient", outputs.source, count, length),
-                     check_if("factorGradient", outputs.factor)});
+                     check_if("factor", factor), kRules.check("sourceGradient", source_gradient, count, length),
+                     check_if("factorGradient", factor_gradient)});
   if (!status.is_ok() || count == 0 || length == 0) return status;
   const Index rows = std::max<Index>(1, kTaskNumbers / length);
   const int workers = choose_workers(executor, kCost * static_cast<double>(count) * static_cast<double>(length));
@@ -48,26 +47,16 @@ Status pointwise_backward(const PointwiseBackwardInputs& inputs, const Pointwise
                                  .source_stride = stride_of(source),
                                  .factor = factor.row(first),
                                  .factor_stride = stride_of(factor),
-                                 .source_gradient = outputs.source.row(first),
-                                 .source_gradient_stride = stride_of(outputs.source),
-                                 .factor_gradient = outputs.factor.row(first),
-                                 .factor_gradient_stride = stride_of(outputs.factor),
+                                 .source_gradient = source_gradient.row(first),
+                                 .source_gradient_stride = stride_of(source_gradient),
+                                 .factor_gradient = factor_gradient.row(first),
+                                 .factor_gradient_stride = stride_of(factor_gradient),
                                  .row_count = static_cast<int>(std::min(rows, count - first)),
                                  .length = static_cast<int>(length),
                                  .activation = activation});
   });
   if (is_set(stop)) return {StatusCode::aborted, "pointwiseBackward: stopped by its caller"};
   return {};
-}
-
-Status run(const PointwiseBackwardCall& call, Executor& executor) {
-  return pointwise_backward(
-      {.gradient = unpack_rows<const float>(call.gradient),
-       .source = unpack_rows<const float>(call.source),
-       .factor = unpack_rows<const float>(call.factor),
-       .activation = call.activation},
-      {.source = unpack_rows<float>(call.source_gradient), .factor = unpack_rows<float>(call.factor_gradient)},
-      executor, stop_of(call.header));
 }
 
 }  // namespace heed

@@ -6,35 +6,19 @@
 
 namespace heed {
 
-struct PointwiseBackwardInputs {
+/// The gradients of source and factor; all have the shape of the target.
+struct PointwiseBackwardCall {
   Rows<const float> gradient;  // of the target
   Rows<const float> source;
-  Rows<const float> factor;  // absent: ones
+  Rows<const float> factor = {};  // absent: ones
   Activation activation = Activation::none;
+  Rows<float> source_gradient;
+  Rows<float> factor_gradient = {};  // absent: not asked for
+
+  HEED_FIELDS(gradient, source, factor, activation, source_gradient, factor_gradient)
 };
 
-struct PointwiseBackwardOutputs {
-  Rows<float> source;
-  Rows<float> factor;  // absent: not asked for
-};
-
-/// The gradients of source and factor; all have the shape of the target. Nothing may overlap. Fails without writing
-/// when an input breaks a rule.
-Status pointwise_backward(const PointwiseBackwardInputs& inputs, const PointwiseBackwardOutputs& outputs,
-                          Executor& executor, const StopFlag* stop = nullptr);
-
-struct PointwiseBackwardCall {
-  CallHeader header;
-  PackedView gradient;
-  PackedView source;
-  PackedView factor;
-  Enumerator<Activation> activation;
-  PackedView source_gradient;
-  PackedView factor_gradient;
-
-  HEED_FIELDS(header, gradient, source, factor, activation, source_gradient, factor_gradient)
-};
-
-Status run(const PointwiseBackwardCall& call, Executor& executor);
+/// Nothing may overlap. Fails without writing when an input breaks a rule.
+Status run(const PointwiseBackwardCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

@@ -14,8 +14,8 @@ constexpr RowRules kRules{"product"};
 /// Panels of a task at least, so that packing its rows is cheap beside its products.
 constexpr Index kPanelsPerTask = 6;
 
-Status check(const ProductInputs& inputs, const Rows<float>& output) {
-  const auto& [left, right, addend, is_transposed] = inputs;
+Status check(const ProductCall& call) {
+  const auto& [left, right, addend, is_transposed, output] = call;
   const Index rows = is_transposed ? left.length : left.count;
   const Index depth = is_transposed ? left.count : left.length;
   return first_failure({kRules.check_sizes("left", left), kRules.check("right", right, depth, right.length),
@@ -25,10 +25,10 @@ Status check(const ProductInputs& inputs, const Rows<float>& output) {
 
 }  // namespace
 
-Status product(const ProductInputs& inputs, const Rows<float>& output, Executor& executor, const StopFlag* stop) {
-  if (Status status = check(inputs, output); !status.is_ok()) return status;
+Status run(const ProductCall& call, Executor& executor, const StopFlag* stop) {
+  if (Status status = check(call); !status.is_ok()) return status;
+  const auto& [left, right, addend, is_transposed, output] = call;
   if (output.count == 0 || output.length == 0) return {};
-  const auto& [left, right, addend, is_transposed] = inputs;
   const Index depth = right.count;
   const double multiplications =
       static_cast<double>(output.count) * static_cast<double>(depth) * static_cast<double>(output.length);
@@ -64,14 +64,6 @@ Status product(const ProductInputs& inputs, const Rows<float>& output, Executor&
   });
   if (is_set(stop)) return {StatusCode::aborted, "product: stopped by its caller"};
   return {};
-}
-
-Status run(const ProductCall& call, Executor& executor) {
-  return product({.left = unpack_rows<const float>(call.left),
-                  .right = unpack_rows<const float>(call.right),
-                  .addend = unpack_rows<const float>(call.addend),
-                  .is_transposed = call.is_transposed != 0},
-                 unpack_rows<float>(call.output), executor, stop_of(call.header));
 }
 
 }  // namespace heed

@@ -6,29 +6,19 @@
 
 namespace heed {
 
-struct ProductInputs {
-  Rows<const float> left;      // [rows, depth], or transposed [depth, rows]
-  Rows<const float> right;     // [depth, columns]
-  Rows<const float> addend;    // [rows, columns]; absent: zeros
-  bool is_transposed = false;  // of the left one
-};
-
-/// output[rows, columns] = left right + addend. The same bits come out for any number of workers. Nothing may overlap.
-/// Fails without writing when an input breaks a rule.
-Status product(const ProductInputs& inputs, const Rows<float>& output, Executor& executor,
-               const StopFlag* stop = nullptr);
-
+/// output[rows, columns] = left right + addend.
 struct ProductCall {
-  CallHeader header;
-  PackedView left;
-  PackedView right;
-  PackedView addend;
-  std::int32_t is_transposed;
-  PackedView output;
+  Rows<const float> left;         // [rows, depth], or transposed [depth, rows]
+  Rows<const float> right;        // [depth, columns]
+  Rows<const float> addend = {};  // [rows, columns]; absent: zeros
+  bool is_transposed = false;     // of the left one
+  Rows<float> output;
 
-  HEED_FIELDS(header, left, right, addend, is_transposed, output)
+  HEED_FIELDS(left, right, addend, is_transposed, output)
 };
 
-Status run(const ProductCall& call, Executor& executor);
+/// The same bits come out for any number of workers. Nothing may overlap. Fails without writing when an input breaks a
+/// rule.
+Status run(const ProductCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

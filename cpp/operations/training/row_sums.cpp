@@ -18,8 +18,8 @@ constexpr Index kRowsPerSum = 64;
 
 }  // namespace
 
-Status row_sums(const Rows<const float>& rows, const Rows<const float>& addend, const Rows<float>& output,
-                Executor& executor, const StopFlag* stop) {
+Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
+  const auto& [rows, addend, output] = call;
   const Status status =
       first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, 1, rows.length),
                      addend.is_present() ? kRules.check("addend", addend, 1, rows.length) : Status{}});
@@ -48,11 +48,6 @@ Status row_sums(const Rows<const float>& rows, const Rows<const float>& addend, 
   });
   if (is_set(stop)) return {StatusCode::aborted, "rowSums: stopped by its caller"};
   return {};
-}
-
-Status run(const RowSumsCall& call, Executor& executor) {
-  return row_sums(unpack_rows<const float>(call.rows), unpack_rows<const float>(call.addend),
-                  unpack_rows<float>(call.output), executor, stop_of(call.header));
 }
 
 }  // namespace heed

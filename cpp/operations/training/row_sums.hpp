@@ -5,20 +5,16 @@
 
 namespace heed {
 
-/// output[0, i] = addend[0, i] + the sum of rows at i, in their order. An absent addend is zeros. Nothing may overlap.
-/// Fails without writing when an input breaks a rule.
-Status row_sums(const Rows<const float>& rows, const Rows<const float>& addend, const Rows<float>& output,
-                Executor& executor, const StopFlag* stop = nullptr);
-
+/// output[0, i] = addend[0, i] + the sum of rows at i, in their order. An absent addend is zeros.
 struct RowSumsCall {
-  CallHeader header;
-  PackedView rows;
-  PackedView addend;
-  PackedView output;
+  Rows<const float> rows;
+  Rows<const float> addend = {};
+  Rows<float> output;
 
-  HEED_FIELDS(header, rows, addend, output)
+  HEED_FIELDS(rows, addend, output)
 };
 
-Status run(const RowSumsCall& call, Executor& executor);
+/// Nothing may overlap. Fails without writing when an input breaks a rule.
+Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
 }  // namespace heed

@@ -13,8 +13,8 @@ constexpr RowRules kRules{"scatterAdd"};
 
 constexpr Index kColumnsPerTask = 128;
 
-Status check(const Rows<const float>& rows, const std::int32_t* indices, const Rows<const float>& addend,
-             const Rows<float>& output) {
+Status check(const ScatterAddCall& call) {
+  const auto& [rows, indices, addend, output] = call;
   const Status status =
       first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, output.count, rows.length),
                      addend.is_present() ? kRules.check("addend", addend, output.count, rows.length) : Status{}});
@@ -29,9 +29,9 @@ Status check(const Rows<const float>& rows, const std::int32_t* indices, const R
 
 }  // namespace
 
-Status scatter_add(const Rows<const float>& rows, const std::int32_t* indices, const Rows<const float>& addend,
-                   const Rows<float>& output, Executor& executor, const StopFlag* stop) {
-  const Status status = check(rows, indices, addend, output);
+Status run(const ScatterAddCall& call, Executor& executor, const StopFlag* stop) {
+  const Status status = check(call);
+  const auto& [rows, indices, addend, output] = call;
   if (!status.is_ok() || rows.length == 0) return status;
   const double numbers = static_cast<double>(output.count + rows.count) * static_cast<double>(rows.length);
   const int workers = choose_workers(executor, numbers);
@@ -55,12 +55,6 @@ Status scatter_add(const Rows<const float>& rows, const std::int32_t* indices, c
   });
   if (is_set(stop)) return {StatusCode::aborted, "scatterAdd: stopped by its caller"};
   return {};
-}
-
-Status run(const ScatterAddCall& call, Executor& executor) {
-  return scatter_add(unpack_rows<const float>(call.rows), pointer<const std::int32_t>(call.indices),
-                     unpack_rows<const float>(call.addend), unpack_rows<float>(call.output), executor,
-                     stop_of(call.header));
 }
 
 }  // namespace heed

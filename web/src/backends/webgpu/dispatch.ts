@@ -17,9 +17,6 @@ const MOST_DECODE_ROWS = 8;
 /** The fewest rows of the tiled kernel. */
 const LEAST_TILE_ROWS = 16;
 
-/** Limits of the kernel for software adapters: rows of a workgroup and of a thread, and threads that split the keys where rows are fewer. */
-const SOFTWARE = { rows: 32, own: 4, shares: 16 };
-
 /** The fewest keys worth a KV split. */
 const LEAST_SPLIT_KEYS = 256;
 
@@ -27,14 +24,7 @@ const LEAST_SPLIT_KEYS = 256;
 type Variant =
   | { readonly kind: "untiled"; readonly rows: number; readonly slices: number; readonly step: number }
   | { readonly kind: "tiles"; readonly rows: number; readonly resident: boolean; readonly subgroups: boolean }
-  | { readonly kind: "decode"; readonly rows: number; readonly subgroups: boolean }
-  | {
-      readonly kind: "software";
-      readonly rows: number;
-      readonly own: number;
-      readonly shares: number;
-      readonly step: number;
-    };
+  | { readonly kind: "decode"; readonly rows: number; readonly subgroups: boolean };
 
 export interface Dispatch {
   readonly variant: Variant;
@@ -67,13 +57,12 @@ export function dispatchOf(problem: AttentionProblem, query: Rows, key: Rows, ma
   const { packed, chunks, valueVectors } = sizes;
   const tuning = machine.tunings?.get(classOfSizes(sizes)) ?? untuned(machine.isSoftware);
   const variant = variantOf(sizes, PAIR[problem.score.kind], machine, tuning);
-  const shares = variant.kind === "software" ? variant.shares : 1;
   const outer = problem.query.shape[0] * key.heads;
   const rowTiles = Math.ceil(packed / variant.rows);
   const keys = problem.key.shape[2];
   const block = blockOf(variant);
   const wanted = Math.min(Math.ceil(tuning.groups / (rowTiles * outer * chunks)), Math.floor(keys / LEAST_SPLIT_KEYS));
-  const splitKeys = Math.ceil(Math.ceil(keys / (Math.max(wanted, 1) * shares)) / block) * block;
+  const splitKeys = Math.ceil(Math.ceil(keys / Math.max(wanted, 1)) / block) * block;
   const splits = Math.ceil(keys / splitKeys);
   return {
     variant,
@@ -82,7 +71,7 @@ export function dispatchOf(problem: AttentionProblem, query: Rows, key: Rows, ma
     rowTiles,
     splits,
     splitKeys,
-    groups: rowTiles * outer * chunks * Math.ceil(splits / shares),
+    groups: rowTiles * outer * chunks * splits,
   };
 }
 
@@ -98,7 +87,6 @@ function classOfSizes({ vectors, valueVectors, packed }: Sizes): string {
 /** Keys of a KV block. */
 function blockOf(variant: Variant): number {
   if (variant.kind === "untiled") return variant.step * variant.slices;
-  if (variant.kind === "software") return variant.step;
   return variant.kind === "tiles" ? TILE_KEYS : DECODE_KEYS;
 }
 
@@ -119,12 +107,6 @@ function variantOf(sizes: Sizes, pair: PairKind, machine: Machine, tuning: Tunin
       }
     }
   }
-  // This variant unrolls the term of a pair for each row and key of a thread, so terms have to be short.
-  if (machine.isSoftware && !tuning.shared && vectors <= MOST_VECTORS && pair !== "gated" && pair !== "additive") {
-    const own = powerOfTwo(packed, SOFTWARE.own);
-    const rows = powerOfTwo(packed, SOFTWARE.rows);
-    return { kind: "software", rows, own, shares: rows === SOFTWARE.rows ? 1 : SOFTWARE.shares, step: tuning.step };
-  }
   const rows = powerOfTwo(packed, WORKGROUP);
   return { kind: "untiled", rows, slices: WORKGROUP / rows, step: tuning.step };
 }
@@ -140,7 +122,6 @@ export function summaryOf({ variant, splits }: Dispatch, { query, key }: ScoreFe
     untiled: "each thread a row, or a share of its keys",
     tiles: `tiles of ${variant.rows} rows and ${TILE_KEYS} keys`,
     decode: "eight threads a key, for all rows that share it",
-    software: "each thread several rows",
   }[variant.kind];
   const subgroups = "subgroups" in variant && variant.subgroups ? ", subgroups" : "";
   const nativeF16 = [query, key].some(({ dtype }) => dtype === "native-f16") ? ", shader-f16" : "";

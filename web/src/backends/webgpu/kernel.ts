@@ -75,17 +75,6 @@ export interface DecodeKernel extends AttentionKernel {
   readonly subgroups: boolean;
 }
 
-/** For software adapters: a thread computes several rows, whose accumulators stay in registers. */
-export interface SoftwareKernel extends AttentionKernel {
-  readonly kind: "software";
-  /** Rows of a thread. */
-  readonly own: number;
-  /** Threads that compute the same rows, each with a KV split of its own. */
-  readonly shares: number;
-  /** Keys between two updates of the row max. */
-  readonly step: number;
-}
-
 export interface CombineKernel extends RowOutputs {
   readonly kind: "combine";
   readonly normalizer: ScoreFeatures["normalizer"];
@@ -120,7 +109,6 @@ export type Kernel =
   | UntiledKernel
   | TilesKernel
   | DecodeKernel
-  | SoftwareKernel
   | CombineKernel
   | PairsKernel
   | PrepareKernel

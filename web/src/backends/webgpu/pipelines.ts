@@ -8,7 +8,6 @@ import {
   combineBindings,
   combineShader,
   decodeShader,
-  softwareShader,
   tilesShader,
   untiledShader,
 } from "./shaders/attention.js";
@@ -84,8 +83,6 @@ function textOf(kernel: Kernel): readonly [string, readonly Bound[]] {
       return [tilesShader(kernel), attentionBindings(kernel)];
     case "decode":
       return [decodeShader(kernel), attentionBindings(kernel)];
-    case "software":
-      return [softwareShader(kernel), attentionBindings(kernel)];
     case "combine":
       return [combineShader(kernel), combineBindings(kernel)];
     case "pairs":

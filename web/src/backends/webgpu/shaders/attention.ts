@@ -5,7 +5,6 @@ import type {
   CombineKernel,
   DecodeKernel,
   RowOutputs,
-  SoftwareKernel,
   TilesKernel,
   UntiledKernel,
 } from "../kernel.js";
@@ -23,7 +22,6 @@ import rowEpilogue from "./row-epilogue.wgsl?raw";
 import rowState from "./row-state.wgsl?raw";
 import { scoreBindings, scoreParts } from "./scores.js";
 import { decodeConstants, SHARING, tileConstants } from "./sizes.js";
-import software from "./software.wgsl?raw";
 import subgroupLanes from "./subgroups.wgsl?raw";
 import task from "./task.wgsl?raw";
 import tiles from "./tiles.wgsl?raw";
@@ -56,11 +54,6 @@ function rowBindings({ stats }: RowOutputs): readonly Bound[] {
 export function untiledShader(kernel: UntiledKernel): string {
   const { slices: SLICES, step: STEP } = kernel;
   return attention(kernel, [direct, onlineSoftmax, untiled], { SLICES, SLICED: SLICES > 1, STEP });
-}
-
-export function softwareShader(kernel: SoftwareKernel): string {
-  const { own: OWN, shares: SHARES, step: STEP } = kernel;
-  return attention(kernel, [onlineSoftmax, software], { OWN, SHARES, STEP });
 }
 
 export function decodeShader(kernel: DecodeKernel): string {

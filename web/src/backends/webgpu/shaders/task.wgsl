@@ -18,16 +18,14 @@ struct Task {
   end: u32,
 }
 
-// A workgroup takes `shares` splits, of which this one is number `share`.
-fn task_of(index: u32, shares: u32, share: u32) -> Task {
+fn task_of(index: u32) -> Task {
   var task: Task;
   task.chunk = index % P.chunks;
   task.row_tile = (index / P.chunks) % P.row_tiles;
   let rest = index / P.chunks / P.row_tiles;
-  let split_groups = (P.splits + shares - 1u) / shares;
-  task.split = (rest % split_groups) * shares + share;
-  task.b = rest / split_groups / P.key_heads;
-  task.key_head = (rest / split_groups) % P.key_heads;
+  task.split = rest % P.splits;
+  task.b = rest / P.splits / P.key_heads;
+  task.key_head = (rest / P.splits) % P.key_heads;
   task.first_vector = task.chunk * VALUE_VECTORS;
   task.keys_at = task.b * P.k_b + task.key_head * P.k_h;
   task.values_at = task.b * P.v_b + (task.key_head * P.pack / P.group) * P.v_h;

@@ -50,7 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
   if (index >= P.groups) {
     return;
   }
-  let task = task_of(index, 1u, 0u);
+  let task = task_of(index);
   let numbered = number_lanes(local);
   let by_lanes = are_lanes_numbered(local);
   let thread = select(local.index, numbered, by_lanes);

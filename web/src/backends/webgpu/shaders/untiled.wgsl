@@ -21,7 +21,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if (index >= P.groups) {
     return;
   }
-  let task = task_of(index, 1u, 0u);
+  let task = task_of(index);
   let packed = task.row_tile * ROWS + thread % ROWS;
   let slice = thread / ROWS;
   let row = packed_row(task, packed);
