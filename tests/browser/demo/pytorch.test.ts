@@ -82,7 +82,7 @@ const PLACES: Readonly<Partial<Record<Room, readonly string[]>>> = {
     ...["", "#L=4", "#left=3&prefix=5", "#cuts=5.9", "#causal=none&pad=3", "#block=3"],
     ...["#causal=none&hide=72.73.74.75.76.77.78.79.80.81.82.83", "#hiding=minus&scores=equal"],
   ],
-  heads: ["", "#h=2", "#h=1&too=wide", "#h=4", "#h=8"],
+  heads: ["#h=2", "#h=1&too=wide", "#h=4", "#h=8"],
   order: ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"].map(
     (kind) => `#kind=${kind}&order=4.1.2.3.0`,
   ),
