@@ -10,8 +10,8 @@ export const FRONT = "index.html";
 export const THREAD = "five-minutes.html";
 const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
 
-/** The rooms, in the order of a first visit: by their files, their names and what one does there. */
-const ROOMS: Readonly<Record<string, readonly [name: string, about: string]>> = {
+/** The rooms, in the order of a first visit: by their files, their names and what one does there. There is no other list of them. */
+const ROOMS = {
   "matrix-walk": ["Matrix walk", "From words to each word’s output, every number taken apart."],
   dictionary: [
     "Soft dictionary",
@@ -39,9 +39,16 @@ const ROOMS: Readonly<Record<string, readonly [name: string, about: string]>> = 
     "Bring your own",
     "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
   ],
-};
+} as const;
 
-export const PAGES = Object.entries(ROOMS).map(([file, [name, about]]) => ({ file: `${file}.html`, name, about }));
+export type Room = keyof typeof ROOMS;
+
+export const PAGES = Object.entries(ROOMS).map(([room, [name, about]]) => ({
+  room: room as Room,
+  file: `${room}.html`,
+  name,
+  about,
+}));
 
 export function frame(): Plugin {
   return {

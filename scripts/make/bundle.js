@@ -25,15 +25,15 @@ const ENTRIES = {
   webgpu: "web/src/webgpu.ts",
 };
 
-/** Chunks that are loaded at the first use of something. All entries have them in common. */
+/** Chunks that are loaded at the first use of something, by what they are made of. All entries have them in common. */
 const LAZY = {
-  extra: "web/src/extra.ts",
-  gpu: "web/src/gpu.ts",
-  program: "web/src/backends/wasm/program.ts",
-  "shared-runner": "web/src/backends/wasm/shared-runner.ts",
-  "unshared-runners": "web/src/backends/wasm/unshared-runners.ts",
-  "compile-vjp": "web/src/expr/compile-vjp.ts",
-  "relative-positions": "web/src/train/relative-positions.ts",
+  extra: importedLater("web/src/functions.ts"),
+  gpu: ["web/src/gpu.ts"],
+  program: ["web/src/backends/wasm/program.ts"],
+  "shared-runner": ["web/src/backends/wasm/shared-runner.ts"],
+  "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
+  "compile-vjp": ["web/src/expr/compile-vjp.ts"],
+  "relative-positions": ["web/src/train/relative-positions.ts"],
 };
 
 /** A module that these chunks share. The index holds it: in a file of its own it would be fetched after the chunk. */
@@ -97,12 +97,12 @@ const errorsOfIndex = {
 export async function bundle() {
   rmSync(dist, { recursive: true, force: true });
   const index = loadedWith(ENTRIES.index, SHARED_LATER);
-  const lazy = new LazyChunks(absolute(LAZY), index);
-  await bundleEntries(LAZY, [plainStrings, lazy.own, lazy.users], [{ name: "shared", minShareCount: 2 }]);
+  const lazy = new LazyChunks(LAZY, index);
+  await bundleEntries(lazy.entries, [plainStrings, lazy.own, lazy.users], [{ name: "shared", minShareCount: 2 }]);
 
   const isOfIndex = (/** @type {string} */ id) => index.has(id) || id === OPENER;
   // heed/train comes beside heed/layers, which holds what both have in common with other operations.
-  const layers = loadedWith(ENTRIES.layers, LAZY.extra);
+  const layers = loadedWith(ENTRIES.layers, ...LAZY.extra);
   await bundleEntries(
     ENTRIES,
     [plainStrings, lazy.users, publicNames, pureStatements],
@@ -150,6 +150,12 @@ async function bundleEntries(entries, plugins, groups, chunkFileNames = "[name].
       },
     },
   });
+}
+
+/** The files that one in web/src imports later. @param {string} path @returns {readonly string[]} */
+function importedLater(path) {
+  const found = readFileSync(join(root, path), "utf8").matchAll(/\bimport\("(\..*)\.js"\)/g);
+  return Array.from(new Set(Array.from(found, ([, imported]) => join(dirname(path), `${imported}.ts`))));
 }
 
 /** Modules that are loaded with others: their imports and theirs, without types. @param {readonly string[]} paths */

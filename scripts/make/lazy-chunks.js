@@ -1,24 +1,37 @@
 // Chunks that are loaded at the first use of something. Each is a function of the values that it shares with the entry: would it import
 // them, a bundler that writes several files had to keep these values, beside everything that is, for pages that never load the chunk.
 
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { pairs } from "./name-lists.js";
+import { root } from "./root.js";
 
 /** The module that gives an imported chunk its shared values. It belongs to the entry. */
 export const OPENER = "heed:open";
 
+/** What the paths of the chunks' entries, which are no files, begin with. */
+const ENTRY = "heed:chunk/";
+
 export class LazyChunks {
-  /** The file of each chunk's module, by the chunk's name. @type {ReadonlyMap<string, string>} */
+  /** The files of each chunk, from the root. @type {Readonly<Record<string, readonly string[]>>} */
+  #files;
+  /** The chunk of each file. @type {ReadonlyMap<string, string>} */
   #names;
   /** The entry's modules. @type {ReadonlySet<string>} */
   #beside;
   /** The shared values: each the file of a module, and a name that it exports. @type {(readonly [file: string, name: string])[]} */
   #shared = [];
 
-  /** @param {Record<string, string>} files @param {ReadonlySet<string>} beside */
+  /** @param {Readonly<Record<string, readonly string[]>>} files @param {ReadonlySet<string>} beside */
   constructor(files, beside) {
-    this.#names = new Map(Object.entries(files).map(([chunk, file]) => [file, chunk]));
+    const chunks = Object.entries(files);
+    this.#files = files;
+    this.#names = new Map(chunks.flatMap(([chunk, own]) => own.map((file) => [join(root, file), chunk])));
     this.#beside = beside;
+  }
+
+  /** A module for each chunk, which exports what its files do. */
+  get entries() {
+    return Object.fromEntries(Object.keys(this.#files).map((chunk) => [chunk, `${ENTRY}${chunk}`]));
   }
 
   /**
@@ -31,9 +44,12 @@ export class LazyChunks {
       enforce: "pre",
       resolveId: (source, importer) => {
         if (source === OPENER) return { id: source, external: true };
+        if (source.startsWith(join(root, ENTRY))) return source;
         const file = fileOf(source, importer);
         return this.#beside.has(file) ? { id: `${OPENER}:${file}`, external: true } : undefined;
       },
+      load: (id) =>
+        this.#files[relative(join(root, ENTRY), id)]?.map((file) => `export * from "${join(root, file)}";`).join("\n"),
       generateBundle: {
         order: "post",
         handler: (_options, output) => {

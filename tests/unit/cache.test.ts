@@ -371,7 +371,7 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
         for (const plain of problems) {
           const dtype = random.pick(TYPES);
           const one = kept(random, plain, dtype);
-          using cache = createCache(backend, cacheFor(one, { dtype, maxLength: 1000 }));
+          using cache = await createCache(backend, [], cacheFor(one, { dtype, maxLength: 1000 }));
           const layout = one.options.layout ?? "bhnd";
           const options = { ...one.options, return: { weights: true, lse: true, entropy: true }, cache };
           const middle = random.whole(0, one.sizes.keyLength);

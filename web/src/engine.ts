@@ -1,27 +1,12 @@
 // The composition root: probe -> select -> load -> backend. Only this file knows every backend.
 
 import { attend, attendSync, check } from "./api/attention.js";
-import type { CacheOptions, KVCache } from "./api/cache-types.js";
 import type { Capabilities, Heed } from "./api/heed.js";
 import { product, readShape, readTensorData } from "./api/operands.js";
-import type {
-  LinearOptions,
-  LinearResult,
-  RelativeKeysOptions,
-  RelativeValuesOptions,
-  RopeOptions,
-} from "./api/operations/options.js";
-import type { AttentionVjp, AttentionVjpOptions, LinearGradients, LinearVjpOptions } from "./api/operations/vjp.js";
-import {
-  type AttentionOptions,
-  type CreateOptions,
-  TENSOR_OPTIONS,
-  type TensorInput,
-  type TensorOptions,
-} from "./api/options.js";
+import { type CreateOptions, TENSOR_OPTIONS, type TensorOptions } from "./api/options.js";
 import { type ReadCreateOptions, readCreateOptions } from "./api/read-create-options.js";
-import type { AnyAttentionResult, AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
-import { type ArrayTensor, Tensor } from "./api/tensor.js";
+import type { AnyAttentionResult } from "./api/results.js";
+import { Tensor } from "./api/tensor.js";
 import {
   type AttentionProblem,
   type Backend,
@@ -37,7 +22,7 @@ import { causeText, HeedError } from "./base/errors.js";
 import { guard, guardAsync } from "./base/guard.js";
 import { isRecord, readChoice, readRecord } from "./base/read-values.js";
 import { type HalfArray, plainDType } from "./base/typed-array.js";
-import { LazyOperations, type Name } from "./lazy-operations.js";
+import { assertUsable, type FunctionName, lazyMethods, type Parts } from "./functions.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
@@ -77,33 +62,32 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
   });
   const { backend: mode, device } = read;
   const isLazy = mode === "auto" && device === null;
-  const engine = { backend, operations: new LazyOperations() };
+  const parts = { backend, isDisposed: false };
   const opensGpu = isLazy && "gpu" in (globalThis.navigator ?? {});
-  if (isLazy || mode === "wasm") return new Engine(engine, found, opensGpu);
+  if (isLazy || mode === "wasm") return engineOf(parts, found, opensGpu);
   try {
-    await addGpu(engine, mode, device);
+    await addGpu(parts, mode, device);
   } catch (error) {
     backend.dispose();
     throw error;
   }
-  return new Engine(engine, found, opensGpu);
-}
-
-/** What computes: a GPU may join it later. */
-interface Parts {
-  backend: Backend;
-  readonly operations: LazyOperations;
+  return engineOf(parts, found, opensGpu);
 }
 
 /** From then on a GPU computes what it is faster at; tensors stay where they are. Rejects with HeedError `unsupported` where there is none. */
 async function addGpu(parts: Parts, mode: "auto" | "webgpu", device: object | null): Promise<void> {
-  const [{ openGpu }] = await Promise.all([import("./gpu.js"), parts.operations.load("createHeed")]);
+  const { openGpu } = await import("./gpu.js");
   const gpu = await openGpu(parts.backend, mode, device);
-  if (parts.operations.disposed) gpu.dispose();
+  if (parts.isDisposed) gpu.dispose();
   parts.backend = gpu;
 }
 
-class Engine implements Heed {
+/** An engine has the methods of its table beside those of its class. What they return follows from their options, which TypeScript cannot see here. */
+function engineOf(parts: Parts, found: Features, opensGpu: boolean): Heed {
+  return Object.assign(new Engine(parts, found, opensGpu), lazyMethods(parts)) as Heed;
+}
+
+class Engine implements Omit<Heed, FunctionName | "attentionSync"> {
   readonly #parts: Parts;
   readonly #features: Features;
   /** Whether the first large call is to open a GPU. */
@@ -137,22 +121,10 @@ class Engine implements Heed {
     return { simd, relaxedSimd, sharedMemory, isolated, cores, webgpu: null, ...report, reasons };
   }
 
-  attention<const O extends AttentionOptions = NoAttentionOptions>(
-    query: TensorInput,
-    key: TensorInput,
-    value: TensorInput,
-    options?: O,
-  ): Promise<AttentionResult<O>>;
   attention(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<AnyAttentionResult> {
     return attend(this.#backend, { query, key, value }, options, (problem) => this.#watch(problem));
   }
 
-  attentionSync<const O extends AttentionOptions = NoAttentionOptions>(
-    query: TensorInput,
-    key: TensorInput,
-    value: TensorInput,
-    options?: O,
-  ): AttentionResult<O>;
   attentionSync(query: unknown, key: unknown, value: unknown, options?: unknown): AnyAttentionResult {
     return attendSync(this.#backend, { query, key, value }, options);
   }
@@ -161,70 +133,9 @@ class Engine implements Heed {
     return this.#backend.explain(check("explain", this.#backend, { query, key, value }, options).checked.problem);
   }
 
-  #run<N extends Name>(
-    name: N,
-    tensors: readonly unknown[],
-    options: unknown,
-  ): ReturnType<typeof LazyOperations.prototype.run<N>> {
-    return this.#parts.operations.run(this.#backend, name, { tensors, options });
-  }
-
-  attentionVjp<const O extends AttentionVjpOptions = NoAttentionOptions>(
-    query: TensorInput,
-    key: TensorInput,
-    value: TensorInput,
-    options?: O,
-  ): Promise<AttentionVjp<O>>;
-  attentionVjp(query: unknown, key: unknown, value: unknown, options?: unknown): Promise<unknown> {
-    return this.#run("attentionVjp", [query, key, value], options);
-  }
-
-  rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>>;
-  rope(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#run("rope", [x], options);
-  }
-
-  linearAttention<const O extends LinearOptions>(
-    query: TensorInput,
-    key: TensorInput,
-    value: TensorInput,
-    options: O,
-  ): Promise<LinearResult<O>>;
-  linearAttention(query: unknown, key: unknown, value: unknown, options: unknown): Promise<unknown> {
-    return this.#run("linearAttention", [query, key, value], options);
-  }
-
-  linearAttentionVjp<const O extends LinearVjpOptions>(
-    query: TensorInput,
-    key: TensorInput,
-    value: TensorInput,
-    options: O,
-  ): Promise<LinearGradients<O>>;
-  linearAttentionVjp(query: unknown, key: unknown, value: unknown, options: unknown): Promise<unknown> {
-    return this.#run("linearAttentionVjp", [query, key, value], options);
-  }
-
-  relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
-    q: TensorInput,
-    table: TensorInput,
-    options?: O,
-  ): Promise<Returned<O>>;
-  relativeKeys(q: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#run("relativeKeys", [q, table], options);
-  }
-
-  relativeValues<const O extends RelativeValuesOptions = NoOptions>(
-    weights: TensorInput,
-    table: TensorInput,
-    options?: O,
-  ): Promise<Returned<O>>;
-  relativeValues(weights: unknown, table: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.#run("relativeValues", [weights, table], options);
-  }
-
   /** Called by heed/layers, which may come from another entry of the package. */
   [ENGINE](): Backend {
-    this.#parts.operations.assertUsable("heed/layers");
+    assertUsable("heed/layers", this.#parts);
     return this.#backend;
   }
 
@@ -249,11 +160,6 @@ class Engine implements Heed {
     });
   }
 
-  async createCache(options: CacheOptions): Promise<KVCache> {
-    const { createCache } = await this.#parts.operations.load("createCache");
-    return createCache(this.#backend, options);
-  }
-
   #adopt(buffer: object, shape: readonly number[], options: TensorOptions | undefined): Tensor {
     const { sizes, dtype } = readSizes("tensor", shape, options);
     const resident = this.#backend.adopt?.(buffer, product(sizes), dtype);
@@ -266,7 +172,7 @@ class Engine implements Heed {
   }
 
   dispose(): void {
-    this.#parts.operations.dispose();
+    this.#parts.isDisposed = true;
     this.#backend.dispose();
   }
 

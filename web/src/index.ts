@@ -1,5 +1,8 @@
 // heed's public surface: named exports only. Importing it does nothing and touches no globals.
 
+import type { Heed } from "./api/heed.js";
+import { shared } from "./shared-engine.js";
+
 export type { CacheOptions, KVCache } from "./api/cache-types.js";
 export type { Capabilities, Explanation, Heed, MemoryReport, WebGpuReport } from "./api/heed.js";
 export type {
@@ -49,4 +52,14 @@ export { HeedError } from "./base/errors.js";
 export type { HalfArray } from "./base/typed-array.js";
 export { createHeed } from "./engine.js";
 export type { LinearRule } from "./operations/linear-attention.js";
-export { attention, linearAttention, relativeKeys, relativeValues, rope } from "./shared-engine.js";
+
+/** `heed.attention` of a shared engine with default options. */
+export const attention: Heed["attention"] = shared("attention");
+/** `heed.linearAttention` of a shared engine with default options. */
+export const linearAttention: Heed["linearAttention"] = shared("linearAttention");
+/** `heed.relativeKeys` of a shared engine with default options. */
+export const relativeKeys: Heed["relativeKeys"] = shared("relativeKeys");
+/** `heed.relativeValues` of a shared engine with default options. */
+export const relativeValues: Heed["relativeValues"] = shared("relativeValues");
+/** `heed.rope` of a shared engine with default options. */
+export const rope: Heed["rope"] = shared("rope");

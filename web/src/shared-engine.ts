@@ -1,78 +1,30 @@
-// `attention` and the other functions without an engine: they share one, which the first call makes.
+// `attention` and the other functions without an engine: they share one with default options, which the first call makes.
 
 import { check } from "./api/attention.js";
 import type { Heed } from "./api/heed.js";
 import { hold } from "./api/hold.js";
-import type {
-  LinearOptions,
-  LinearResult,
-  RelativeKeysOptions,
-  RelativeValuesOptions,
-  RopeOptions,
-} from "./api/operations/options.js";
-import type { AttentionOptions, TensorInput } from "./api/options.js";
-import type { AttentionResult, NoAttentionOptions, NoOptions, Returned } from "./api/results.js";
 import { guard } from "./base/guard.js";
 import { createHeed } from "./engine.js";
+import { argumentsOf, type FunctionName } from "./functions.js";
 
 let engine: Heed | undefined;
 let opening: Promise<Heed> | undefined;
 
-/** `heed.attention` of a shared engine with default options. */
-export function attention<const O extends AttentionOptions = NoAttentionOptions>(
-  query: TensorInput,
-  key: TensorInput,
-  value: TensorInput,
-  options?: O,
-): Promise<AttentionResult<O>> {
-  return byName("attention", [query, key, value], options);
-}
-
-/** `heed.rope` of a shared engine with default options. */
-export function rope<const O extends RopeOptions = NoOptions>(x: TensorInput, options?: O): Promise<Returned<O>> {
-  return byName("rope", [x], options);
-}
-
-/** `heed.linearAttention` of a shared engine with default options. */
-export function linearAttention<const O extends LinearOptions>(
-  query: TensorInput,
-  key: TensorInput,
-  value: TensorInput,
-  options: O,
-): Promise<LinearResult<O>> {
-  return byName("linearAttention", [query, key, value], options);
-}
-
-/** `heed.relativeKeys` of a shared engine with default options. */
-export function relativeKeys<const O extends RelativeKeysOptions = NoOptions>(
-  q: TensorInput,
-  table: TensorInput,
-  options?: O,
-): Promise<Returned<O>> {
-  return byName("relativeKeys", [q, table], options);
-}
-
-/** `heed.relativeValues` of a shared engine with default options. */
-export function relativeValues<const O extends RelativeValuesOptions = NoOptions>(
-  weights: TensorInput,
-  table: TensorInput,
-  options?: O,
-): Promise<Returned<O>> {
-  return byName("relativeValues", [weights, table], options);
+/** The function of that name, of the shared engine. */
+export function shared<N extends FunctionName>(name: N): Heed[N] {
+  const run = (...given: readonly unknown[]): Promise<unknown> => call(name, given);
+  // What it returns follows from its options, which TypeScript cannot see here.
+  return run as Heed[N];
 }
 
 /** Arguments are read before this returns. Without an engine, which would read them, they are copied. */
-async function byName<R>(
-  operation: "attention" | "rope" | "linearAttention" | "relativeKeys" | "relativeValues",
-  tensors: readonly unknown[],
-  options: unknown,
-): Promise<R> {
-  if (engine !== undefined) return Reflect.apply(engine[operation], engine, [...tensors, options]);
-  const copies = guard("option", `${operation}: reading its arguments`, () => hold({ tensors, options }));
+async function call(name: FunctionName, given: readonly unknown[]): Promise<unknown> {
+  if (engine !== undefined) return Reflect.apply(engine[name], engine, given);
+  const copies = guard("option", `${name}: reading its arguments`, () => hold(argumentsOf(name, given)));
   const [query, key, value] = copies.tensors;
-  if (operation === "attention") check(operation, null, { query, key, value }, copies.options);
+  if (name === "attention") check(name, null, { query, key, value }, copies.options);
   const heed = await openShared();
-  return Reflect.apply(heed[operation], heed, [...copies.tensors, copies.options]);
+  return Reflect.apply(heed[name], heed, [...copies.tensors, copies.options]);
 }
 
 /** Opens the shared engine. */

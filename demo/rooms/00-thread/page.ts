@@ -2,6 +2,7 @@
 // what the reader chose there.
 
 import { Store } from "../../src/model/store.js";
+import { ENDINGS } from "../../src/model/toy.js";
 import { startFrame } from "../../src/page/frame.js";
 import { boundChoice, boundSlider } from "../../src/ui/controls.js";
 import { button, calm, find, h } from "../../src/ui/dom.js";
@@ -9,7 +10,6 @@ import { exact } from "../../src/ui/numbers.js";
 import { STOPS, type Stop, sceneOf } from "./scene.js";
 import { stageOf } from "./stage.js";
 import { ASKERS, LOOKED_UP, RAISE, SHARPEST, THREAD_STATE, WIDTHS } from "./state.js";
-import { ENDINGS } from "./toy.js";
 import "../../style/thread.css";
 
 startFrame();

@@ -2,9 +2,9 @@
 
 import { at, fill, type Matrix, multiply, rowsOf } from "../../src/model/matrix.js";
 import { normal } from "../../src/model/random.js";
+import * as toy from "../../src/model/toy.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import type { ThreadState } from "./state.js";
-import * as toy from "./toy.js";
 
 /** "one" and "two" are heads or layers. */
 type Tone = "query" | "key" | "value" | "score" | "one" | "two";

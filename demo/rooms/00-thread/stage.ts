@@ -1,10 +1,10 @@
 // The stage beside the text: one sentence downwards, arcs from the word that asks, and columns of squares and bars. Elements stay from
 // one stop to the next, so that what changes moves, in both directions.
 
+import { COUNT, KEY_WIDTH, PROPERTIES, VALUES } from "../../src/model/toy.js";
 import { find, h, svg } from "../../src/ui/dom.js";
 import { exact, short } from "../../src/ui/numbers.js";
 import type { Column, ThreadScene } from "./scene.js";
-import { COUNT, KEY_WIDTH, PROPERTIES, VALUES } from "./toy.js";
 
 const MOST_COLUMNS = 3;
 /** Pixels of all the weight. */

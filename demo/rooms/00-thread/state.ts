@@ -1,7 +1,7 @@
 // What the reader can choose at the ten stops.
 
 import { codecFrom, initially, number, oneOf, type StateOf, step } from "../../src/model/fields.js";
-import { ENDINGS } from "./toy.js";
+import { ENDINGS } from "../../src/model/toy.js";
 
 export const LOOKED_UP = ["animal", "road", "tired"] as const;
 export const ASKERS = ["it", "tired", "animal", "road"] as const;

@@ -3,7 +3,7 @@
 import { callsOf } from "../../src/engine/walk-call.js";
 import type { Walk } from "../../src/model/walk.js";
 import { heedSource, NOTHING, single, torchSource } from "../../src/ui/code.js";
-import type { Scene } from "./matrices.js";
+import type { Scene } from "../../src/ui/walk-matrices.js";
 
 const aboutOf = ({ labels }: Walk): string => labels.join(" ").replace(/\s+/g, " ");
 

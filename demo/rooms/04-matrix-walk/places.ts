@@ -6,7 +6,7 @@ import { WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
 import { formula, fraction, plain, root, row, sub, sup, under } from "../../src/ui/math.js";
 import { exact } from "../../src/ui/numbers.js";
-import type { MatrixName, Scene, Spot } from "./matrices.js";
+import type { MatrixName, Scene, Spot } from "../../src/ui/walk-matrices.js";
 import { tellingWord } from "./sentence.js";
 
 export interface Place {

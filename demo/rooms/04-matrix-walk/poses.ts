@@ -2,7 +2,7 @@
 // words are columns the drawing swaps both.
 
 import { during, mix } from "../../src/ui/board.js";
-import type { Scene } from "./matrices.js";
+import type { Scene } from "../../src/ui/walk-matrices.js";
 
 export const ON_BOARD = ["X", "Wq", "Wk", "Wv", "Q", "K", "V", "S", "O"] as const;
 export type OnBoard = (typeof ON_BOARD)[number];

@@ -2,7 +2,7 @@
 
 import { at as cellAt, type Readable, transpose } from "../../src/model/matrix.js";
 import { type Draw, during, mix, type Shape, shape, type View } from "../../src/ui/board.js";
-import { type MatrixName, type Scene, viewOf } from "./matrices.js";
+import { type MatrixName, type Scene, viewOf } from "../../src/ui/walk-matrices.js";
 import { PLACES, tellingSpot } from "./places.js";
 import {
   between,

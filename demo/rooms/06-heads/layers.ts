@@ -2,9 +2,9 @@
 
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
+import * as toy from "../../src/model/toy.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import * as toy from "../00-thread/toy.js";
 import { arc, grown } from "./ribbons.js";
 
 export const LAYER_STEPS = ["one layer alone", "layer 1", "added to “it”", "layer 2"];

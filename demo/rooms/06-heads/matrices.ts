@@ -4,12 +4,12 @@
 import type { MatrixView } from "heed/viz";
 import { along, at, down } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
+import { HEADS as ASKS, IT, KEY_WIDTH, keysOf, PROPERTIES, VALUES, valuesOf } from "../../src/model/toy.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import { signed, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import { HEADS as ASKS, IT, KEY_WIDTH, keysOf, PROPERTIES, VALUES, valuesOf } from "../00-thread/toy.js";
-import { explain as explainInHead, type Spot, viewOf as viewInHead } from "../04-matrix-walk/matrices.js";
+import { explain as explainInHead, type Spot, viewOf as viewInHead } from "../../src/ui/walk-matrices.js";
 import { type Layers, rowMatrix } from "./layers.js";
 import { type HeadsScene, headOf, joinedNames } from "./scene.js";
 import { HEADS, type Step } from "./state.js";

@@ -3,13 +3,13 @@
 import type { KernelAnswer } from "../../src/engine/walk-call.js";
 import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Cell, Store } from "../../src/model/store.js";
+import { ENDINGS } from "../../src/model/toy.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { boundChoice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
-import { ENDINGS } from "../00-thread/toy.js";
 import { heedCode, torchCode } from "./code.js";
 import { countsPicture } from "./counts.js";
 import { LAYER_STEPS, layersOf, layersText, tellingCell, twoLayers } from "./layers.js";

@@ -3,8 +3,8 @@
 import { BY, codecFrom, initially, like, number, oneOf, type StateOf } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { Store } from "../../src/model/store.js";
+import { ENDINGS } from "../../src/model/toy.js";
 import { FEATURES } from "../../src/model/vocabulary.js";
-import { ENDINGS } from "../00-thread/toy.js";
 
 export const WIDTH = 8;
 export const HEADS = ["1", "2", "4", "8"] as const;

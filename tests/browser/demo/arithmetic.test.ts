@@ -1,13 +1,13 @@
 // The demo's own arithmetic, without a browser: every cell of every matrix is explained, and the explanation adds up.
 
 import { describe, expect, test } from "vitest";
-import { explain, MATRICES, type Scene, viewOf } from "../../../demo/rooms/04-matrix-walk/matrices.js";
 import { at, fill } from "../../../demo/src/model/matrix.js";
 import { type State, WALK_STATE } from "../../../demo/src/model/state.js";
 import { cutIntoWords } from "../../../demo/src/model/tokens.js";
 import { walk } from "../../../demo/src/model/walk.js";
 import type { Explanation } from "../../../demo/src/ui/explanation.js";
 import { agreeing, magnitude, timesTold } from "../../../demo/src/ui/numbers.js";
+import { explain, MATRICES, type Scene, viewOf } from "../../../demo/src/ui/walk-matrices.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { readBlock } from "../../../web/src/viz/paste.js";
 import { HALF_OF_FOUR_DECIMALS } from "./numbers.js";

@@ -2,17 +2,13 @@
 
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
+import { PAGES, type Room } from "../../../demo/frame.js";
 import { demoInChromium } from "./chromium.js";
 import { cell, hashOf, kernelAnswered, reload } from "./page.js";
 
 const { open } = demoInChromium();
 
 const entries = (page: Page): Promise<number> => page.evaluate(() => history.length);
-interface Room {
-  readonly file: string;
-  /** What a person presses, one after the other. */
-  readonly presses: readonly ((page: Page) => Promise<unknown>)[];
-}
 
 const radio =
   (name: string) =>
@@ -23,35 +19,30 @@ const button =
   (page: Page): Promise<void> =>
     page.getByRole("button", { name, exact: true }).click();
 
-const ROOMS: readonly Room[] = [
-  {
-    file: "matrix-walk.html",
-    presses: [
-      button("“it”, two heads"),
-      button("too wide, not tired"),
-      button("Padding"),
-      button("Just numbers"),
-      button("QKᵀ"),
-      (page) => page.getByRole("slider", { name: "Step" }).press("ArrowRight"),
-      button("All steps"),
-      radio("a sentence"),
-    ],
-  },
-  { file: "dictionary.html", presses: [radio("Grades and salaries"), radio("Tastes and movies")] },
-  { file: "score-lab.html", presses: [radio("cosine"), radio("additive")] },
-  { file: "scale.html", presses: [radio("yes")] },
-  { file: "masks.html", presses: [button("A row that sees nothing"), button("Sliding window")] },
-  { file: "heads.html", presses: [radio("wide"), radio("8"), radio("tired")] },
-  {
-    file: "order.html",
-    presses: [radio("rotary"), button("Shuffle the words"), button("Put the words as written"), radio("ALiBi")],
-  },
-  { file: "what-else.html", presses: [radio("a dense layer"), radio("for sets"), radio("ripples")] },
-  { file: "learning.html", presses: [radio("sort"), radio("a"), radio("copy")] },
-  { file: "translation.html", presses: [radio("Luong"), button("december 25th, 2024"), radio("Bahdanau")] },
-  { file: "language.html", presses: [radio("GPT: left side"), button("a gift"), radio("BERT: both sides")] },
-  { file: "bring-your-own.html", presses: [radio("a picture"), radio("an example")] },
-];
+/** What a person presses, one after the other. */
+const PRESSES: Readonly<Record<Room, readonly ((page: Page) => Promise<unknown>)[]>> = {
+  "matrix-walk": [
+    button("“it”, two heads"),
+    button("too wide, not tired"),
+    button("Padding"),
+    button("Just numbers"),
+    button("QKᵀ"),
+    (page) => page.getByRole("slider", { name: "Step" }).press("ArrowRight"),
+    button("All steps"),
+    radio("a sentence"),
+  ],
+  dictionary: [radio("Grades and salaries"), radio("Tastes and movies")],
+  "score-lab": [radio("cosine"), radio("additive")],
+  scale: [radio("yes")],
+  masks: [button("A row that sees nothing"), button("Sliding window")],
+  heads: [radio("wide"), radio("8"), radio("tired")],
+  order: [radio("rotary"), button("Shuffle the words"), button("Put the words as written"), radio("ALiBi")],
+  "what-else": [radio("a dense layer"), radio("for sets"), radio("ripples")],
+  learning: [radio("sort"), radio("a"), radio("copy")],
+  translation: [radio("Luong"), button("december 25th, 2024"), radio("Bahdanau")],
+  language: [radio("GPT: left side"), button("a gift"), radio("BERT: both sides")],
+  "bring-your-own": [radio("a picture"), radio("an example")],
+};
 
 /** The room as a person sees it: what is chosen, what is typed, and the numbers. */
 async function seen(page: Page): Promise<string> {
@@ -72,17 +63,17 @@ async function seen(page: Page): Promise<string> {
   });
 }
 
-describe.each(ROOMS)("what was chosen on $file", ({ file, presses }) => {
+describe.each(PAGES)("what was chosen on $file", ({ room, file }) => {
   test("comes back, and comes again, and is the same when its address is opened", async () => {
     const page = await open(file);
     const before = await entries(page);
     const visited = [{ hash: await hashOf(page), looks: await seen(page) }];
-    for (const press of presses) {
+    for (const press of PRESSES[room]) {
       await press(page);
       visited.push({ hash: await hashOf(page), looks: await seen(page) });
     }
     expect(new Set(visited.map(({ hash }) => hash)).size).toBeGreaterThan(1);
-    expect(await entries(page)).toBe(before + presses.length);
+    expect(await entries(page)).toBe(before + PRESSES[room].length);
     for (const { hash, looks } of visited.slice(0, -1).reverse()) {
       await page.goBack();
       expect(await hashOf(page)).toBe(hash);

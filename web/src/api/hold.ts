@@ -11,7 +11,6 @@ import {
   plainBytes,
   plainF32,
 } from "../base/typed-array.js";
-import { ATTENTION_OPTIONS, BLOCK_OPTIONS, DROPOUT_OPTIONS, RETURN_OPTIONS, WEIGHT_OPTIONS } from "./options.js";
 import { Tensor } from "./tensor.js";
 
 /** The unchecked arguments of an operation that takes tensors and then options. */
@@ -19,16 +18,6 @@ export interface Arguments {
   readonly tensors: readonly unknown[];
   readonly options: unknown;
 }
-
-/** The names by which options are read. Keys of an object do not include those on its prototype. */
-const NAMES = [
-  ...ATTENTION_OPTIONS,
-  ...RETURN_OPTIONS,
-  ...WEIGHT_OPTIONS,
-  ...DROPOUT_OPTIONS,
-  ...BLOCK_OPTIONS,
-  "type",
-];
 
 const NOT_COPIED = ["out", "signal", "cache"];
 
@@ -53,11 +42,15 @@ export function hold(given: Arguments, numbers = copyNumbers): Held {
   };
   const named = (value: unknown, depth: number): unknown => {
     if (!isOptions(value) || Tensor.is(value) || "data" in value || depth === 0) return operand(value);
-    const copy: Record<string, unknown> = {};
-    for (const name of new Set([...Object.keys(value), ...NAMES])) {
-      if (!(name in value)) continue;
-      const inner = value[name];
-      copy[name] = NOT_COPIED.includes(name) ? inner : named(inner, depth - 1);
+    const copy = {};
+    // What its prototypes have may be read as well, but is not among its keys.
+    for (let at: unknown = value; isRecord(at); at = Object.getPrototypeOf(at)) {
+      for (const name of Object.getOwnPropertyNames(at)) {
+        if (name in copy) continue;
+        const inner = value[name];
+        const held = NOT_COPIED.includes(name) ? inner : named(inner, depth - 1);
+        Object.defineProperty(copy, name, { value: held, enumerable: at === value });
+      }
     }
     return copy;
   };

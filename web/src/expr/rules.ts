@@ -4,11 +4,11 @@
 import { showValue } from "../base/describe.js";
 import type { ExprType, Op, TableData } from "./tree.js";
 
-type Taken = "number" | "whole" | "truth" | "any";
+type Takes = "number" | "whole" | "truth" | "any";
 
 export interface Rule {
   /** One for each operand. */
-  readonly takes: readonly Taken[];
+  readonly takes: readonly Takes[];
   /** Null: the common type of the operands, not counting a condition. */
   readonly gives: ExprType | null;
 }
@@ -16,14 +16,14 @@ export interface Rule {
 /** Throws an error that says this. */
 export type Fail = (rule: string) => never;
 
-const TAKEN: Readonly<Record<Taken, readonly [words: string, ...types: unknown[]]>> = {
+const TAKES: Readonly<Record<Takes, readonly [words: string, ...types: unknown[]]>> = {
   number: ["numbers", "float", "int"],
   whole: ["whole numbers", "int"],
   truth: ["what is true or false", "bool"],
   any: ["expressions", "float", "int", "bool"],
 };
 
-const rule = (gives: ExprType | null, ...takes: readonly Taken[]): Rule => ({ gives, takes });
+const rule = (gives: ExprType | null, ...takes: readonly Takes[]): Rule => ({ gives, takes });
 
 export const RULES: Readonly<Record<Exclude<Op, "const" | "at">, Rule>> = {
   score: rule("float"),
@@ -76,7 +76,7 @@ export function typeOf(name: string, { takes, gives }: Rule, operands: readonly 
   const alike: ExprType[] = [];
   for (const [n, taken] of takes.entries()) {
     const type = operands[n];
-    const [words, ...types] = TAKEN[taken];
+    const [words, ...types] = TAKES[taken];
     if (!types.includes(type)) fail(`${name} takes ${words}, got one of type ${showValue(type)}`);
     if (type !== undefined && taken !== "truth") alike.push(type);
   }

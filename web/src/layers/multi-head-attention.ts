@@ -19,7 +19,7 @@ import type { Filling, GivenParameters } from "./parameters.js";
 import type { Pass } from "./pass.js";
 import { handOutAll, leadingOf } from "./projections.js";
 import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js";
-import { type Given, heldBy, PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
+import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
 import type { AttentionTensors, Epilogue, Scope } from "./scope.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
@@ -48,7 +48,7 @@ export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout"
 }
 
 /** The same, unchecked. */
-export type GivenAttention = Given<MultiHeadForwardOptions>;
+export type GivenAttention = Unchecked<MultiHeadForwardOptions>;
 
 /** The axes of query, key and value before their last: [B, L]. */
 export interface LeadingAxes {

@@ -3,14 +3,14 @@
 import { product, readShape } from "../api/operands.js";
 import type { TensorInput } from "../api/options.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
-import { showShape, showValue } from "../base/describe.js";
+import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
-import { readBoolean, readFinite } from "../base/read-values.js";
+import { readBoolean } from "../base/read-values.js";
 import { same } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
-import { readSizes } from "./read.js";
+import { readAtLeastZero, readSizes } from "./read.js";
 import type { Scope } from "./scope.js";
 
 export interface NormOptions extends LayerOptions {
@@ -36,7 +36,7 @@ class Norm extends Layer {
     const given = readSizes(where, options, ["shape", "epsilon", "weight", "engine", ...names]);
     super(where, given.engine);
     this.shape = readNormShape(where, given["shape"]);
-    this.#epsilon = readEpsilon(where, given["epsilon"]);
+    this.#epsilon = readAtLeastZero(where, "epsilon", given["epsilon"], 1e-5);
     this.#isCentred = isCentred;
     for (const [name, isThere] of [
       ["weight", true],
@@ -96,10 +96,4 @@ function readNormShape(where: string, value: unknown): readonly number[] {
   });
   if (shape.length > 0 && shape.every((size) => size > 0)) return shape;
   throw new HeedError("shape", `${where}: shape must have axes of at least 1, got ${showShape(shape)}`);
-}
-
-function readEpsilon(where: string, value: unknown): number {
-  const epsilon = readFinite(where, "epsilon", value, 1e-5);
-  if (epsilon >= 0) return epsilon;
-  throw new HeedError("option", `${where}: epsilon must be at least 0, got ${showValue(value)}`);
 }

@@ -12,7 +12,7 @@ import { isReadable } from "./readable.js";
 import type { Scope } from "./scope.js";
 
 /** Options by the names that they must have; the values are unchecked. */
-export type Given<O> = { readonly [Name in keyof O]?: unknown };
+export type Unchecked<O> = { readonly [Name in keyof O]?: unknown };
 
 /** Options that layers set themselves. */
 const OWN = ["layout", "heads", "kvHeads", "keep", "retry", "out", "signal"];
@@ -43,8 +43,8 @@ interface ReadRule extends ReadOptions {
 export async function readOptions(
   scope: Scope,
   where: string,
-  given: Given<AttentionOptions>,
-  own: Given<AttentionOptions>,
+  given: Unchecked<AttentionOptions>,
+  own: Unchecked<AttentionOptions>,
 ): Promise<ReadRule> {
   const trees: ModTrees = {};
   const read = guard("option", `${where}: reading its arguments`, () => {

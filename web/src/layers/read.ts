@@ -2,7 +2,7 @@
 
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
-import { readCount, readRecord } from "../base/read-values.js";
+import { readCount, readFinite, readRecord } from "../base/read-values.js";
 import { ELSEWHERE } from "./elsewhere.js";
 
 /** Options that must be given: an object without unknown names. */
@@ -45,6 +45,13 @@ export const MOST_LAYERS = 1024;
 /** A size or a count that must be given. */
 export function readSize(where: string, name: string, value: unknown, most?: number): number {
   return required(where, name, readCount(where, name, value, null, most));
+}
+
+/** A rate or an epsilon: unlike what `readPositive` reads, it may be 0. */
+export function readAtLeastZero(where: string, name: string, value: unknown, absent: number): number {
+  const number = readFinite(where, name, value, absent);
+  if (number >= 0) return number;
+  throw new HeedError("option", `${where}: ${name} must be at least 0, got ${number}`);
 }
 
 /** Throws unless `count` divides `whole`. */

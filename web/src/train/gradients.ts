@@ -121,7 +121,7 @@ async function runPass<R extends PassResult, Back extends object>(
       const ending = async (): Promise<Read<R> & Back> => {
         const made = await back?.({ scope, program, recorder, inputs, scale }, loss);
         // What fails or is aborted leaves the gradients as they were.
-        const read = await readAll(result);
+        const read = await readResults(result);
         await program.flush();
         made?.keep();
         return { ...read, ...made?.more } as Read<R> & Back;
@@ -150,7 +150,7 @@ function withoutGradients(model: Layer, recorder: Recorder, inputs: readonly Ten
   return new HeedError("option", `${rule}: ${why}, and there is no input`);
 }
 
-async function readAll<R extends PassResult>(result: R): Promise<Read<R>> {
+async function readResults<R extends PassResult>(result: R): Promise<Read<R>> {
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(result)) {
     if (!Tensor.is(value)) read[name] = value;

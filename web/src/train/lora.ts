@@ -70,7 +70,7 @@ export function lora(model: Layer, options: LoraOptions): Lora {
   checkModel(where, model);
   const rank = readSize(where, "rank", given["rank"]);
   const alpha = readPositive(where, "alpha", given["alpha"], rank);
-  const matches = guard("option", `${where}: reading targets`, () => readTargets(where, given["targets"]));
+  const matches = guard("option", `${where}: reading targets`, () => readPathPatterns(where, given["targets"]));
   const linears = [...Layer.layersOf(model)].flatMap(([path, layer]) =>
     layer instanceof Linear ? [[path, layer] as const] : [],
   );
@@ -99,7 +99,7 @@ interface Target {
   readonly match: (path: string) => boolean;
 }
 
-function readTargets(where: string, targets: unknown): readonly Target[] {
+function readPathPatterns(where: string, targets: unknown): readonly Target[] {
   const all = listOf(targets) ?? [];
   const read = all.flatMap((target): Target[] => {
     const shown = showValue(target);

@@ -4,10 +4,10 @@ import type { Program, Resident } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { readBoolean, readFinite } from "../base/read-values.js";
+import { readBoolean } from "../base/read-values.js";
 import { numbersOf } from "../base/typed-array.js";
 import { Layer } from "../layers/layer.js";
-import { readOnce } from "../layers/read.js";
+import { readAtLeastZero, readOnce } from "../layers/read.js";
 import type { Variable } from "../layers/variable.js";
 import { ADAM, SGD } from "../operations/training/optimizers.js";
 import { vectorOf } from "../operations/training/vectors.js";
@@ -37,7 +37,7 @@ export abstract class Optimizer {
     checkModel(where, model);
     this.where = where;
     this.model = model;
-    this.#learningRate = readPositive(where, "learningRate", learningRate, absent);
+    this.#learningRate = readAtLeastZero(where, "learningRate", learningRate, absent);
   }
 
   /** @internal Throws unless it is an optimizer of the model. */
@@ -56,7 +56,7 @@ export abstract class Optimizer {
     const { where } = this;
     return guardAsync("option", `${where}.step: reading its arguments`, async () => {
       const given = options === undefined ? {} : readOnce(`${where}.step`, "options", options, ["learningRate"]);
-      this.#learningRate = readPositive(`${where}.step`, "learningRate", given["learningRate"], this.#learningRate);
+      this.#learningRate = readAtLeastZero(`${where}.step`, "learningRate", given["learningRate"], this.#learningRate);
       await inTurn(this.model, () => inProgram(this.model, `${where}.step`, (program) => this.#step(program)));
     });
   }
@@ -150,7 +150,7 @@ export class Sgd extends Optimizer {
     super(where, model, given["learningRate"], 1e-3);
     this.#momentum = readShare(where, "momentum", given["momentum"], 0);
     this.#isNesterov = readBoolean(where, "nesterov", given["nesterov"], false);
-    this.#weightDecay = readPositive(where, "weightDecay", given["weightDecay"], 0);
+    this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], 0);
     if (this.#isNesterov && this.#momentum === 0) {
       throw new HeedError("option", `${where}: nesterov needs a momentum above 0`);
     }
@@ -197,8 +197,8 @@ export class Adam extends Optimizer {
     const given = readOnce(where, "options", options, ["learningRate", "betas", "epsilon", "weightDecay"]);
     super(where, model, given["learningRate"], 1e-3);
     this.#betas = readBetas(where, given["betas"]);
-    this.#epsilon = readPositive(where, "epsilon", given["epsilon"], 1e-8);
-    this.#weightDecay = readPositive(where, "weightDecay", given["weightDecay"], isDecoupled ? 0.01 : 0);
+    this.#epsilon = readAtLeastZero(where, "epsilon", given["epsilon"], 1e-8);
+    this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], isDecoupled ? 0.01 : 0);
     this.#isDecoupled = isDecoupled;
   }
 
@@ -236,14 +236,8 @@ export class AdamW extends Adam {
   }
 }
 
-function readPositive(where: string, name: string, value: unknown, absent: number): number {
-  const number = readFinite(where, name, value, absent);
-  if (number >= 0) return number;
-  throw new HeedError("option", `${where}: ${name} must be at least 0, got ${number}`);
-}
-
 function readShare(where: string, name: string, value: unknown, absent: number): number {
-  const number = readPositive(where, name, value, absent);
+  const number = readAtLeastZero(where, name, value, absent);
   if (number < 1) return number;
   throw new HeedError("option", `${where}: ${name} must be below 1, got ${number}`);
 }

@@ -124,7 +124,7 @@ interface Product {
 
 /** The gradients of a product. Linear attention to which nothing is written multiplies queries by its state. */
 async function productVjp(
-  given: Given,
+  given: Checked,
   { x, factor, gradient, sizes: [rows, inner, columns] }: Product,
 ): Promise<Pick<Product, "x" | "factor">> {
   const engine = await given.engine.heed();
@@ -163,13 +163,13 @@ function unmasked(rows: number, numbers: Float32Array, other: Float32Array): Flo
   return made;
 }
 
-interface Given {
+interface Checked {
   readonly options: Readonly<Record<string, unknown>>;
   readonly engine: LayerEngine;
   readonly signal: AbortSignal | undefined;
 }
 
-function read(where: string, given: { readonly engine: LayerEngine }, names: readonly string[]): Given {
+function read(where: string, given: { readonly engine: LayerEngine }, names: readonly string[]): Checked {
   const options = readOnce(where, "options", given, ["outputGradient", "offset", "engine", "signal", ...names]);
   return { options, engine: given.engine, signal: readSignal(where, options["signal"]) ?? undefined };
 }

@@ -130,9 +130,9 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
   };
 }
 
-type Given<M extends Layer, B> = ReturnType<typeof read<M, B>>;
+type Checked<M extends Layer, B> = ReturnType<typeof read<M, B>>;
 
-async function run<M extends Layer, B>(model: M, given: Given<M, B>): Promise<void> {
+async function run<M extends Layer, B>(model: M, given: Checked<M, B>): Promise<void> {
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
   const { signal, steps, start, accumulate, clip, every } = given;
   const goOn = (): void => guard("option", `${where}: reading signal`, () => throwIfAborted(where, signal));

@@ -21,7 +21,7 @@ interface Common {
 }
 
 /** Properties of an element by their names, and a listener for each of its events. */
-type Given<Element, Name extends keyof Element, Events> = Common & {
+type Attributes<Element, Name extends keyof Element, Events> = Common & {
   readonly [Property in Name]?: Element[Property] | undefined;
 } & {
   readonly [Type in keyof Events & string as `on${Type}`]?: ((event: Events[Type]) => void) | undefined;
@@ -29,14 +29,14 @@ type Given<Element, Name extends keyof Element, Events> = Common & {
 
 /** The elements in JSX. A framework with a namespace of its own takes them by extending its `IntrinsicElements`. */
 export interface HeedElements {
-  readonly "heed-matrix": Given<HeedMatrix, "weights" | "rowLabels" | "columnLabels" | "head", MatrixEvents> & {
+  readonly "heed-matrix": Attributes<HeedMatrix, "weights" | "rowLabels" | "columnLabels" | "head", MatrixEvents> & {
     readonly label?: string | undefined;
     readonly tone?: "signed" | "share" | undefined;
   };
-  readonly "heed-heads": Given<HeedHeads, "weights" | "selected", HeadsEvents> & {
+  readonly "heed-heads": Attributes<HeedHeads, "weights" | "selected", HeadsEvents> & {
     readonly label?: string | undefined;
   };
-  readonly "heed-flow": Given<HeedFlow, "weights" | "words" | "head" | "asker" | "still", FlowEvents>;
+  readonly "heed-flow": Attributes<HeedFlow, "weights" | "words" | "head" | "asker" | "still", FlowEvents>;
 }
 
 declare global {

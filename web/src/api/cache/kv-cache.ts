@@ -41,7 +41,7 @@ interface ReadCacheOptions {
   readonly window: number | null;
 }
 
-export function createCache(backend: Backend, options: unknown): KVCache {
+export async function createCache(backend: Backend, _: readonly unknown[], options: unknown): Promise<KVCache> {
   const read = guard("option", "createCache: reading its options", () => readCacheOptions(options));
   return new PagedCache(backend, read);
 }

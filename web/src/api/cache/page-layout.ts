@@ -118,7 +118,7 @@ export class PageLayout {
     if (tiles !== null) {
       const numbers = new Int8Array(page.buffer, start, part.scales);
       const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(row);
-      return quantizeRows(floatsOf(rows), part.dim, { numbers, scales, tiles, row, width });
+      return quantizeRows(widened(rows), part.dim, { numbers, scales, tiles, row, width });
     }
     const first = start + row * width * this.elementBytes;
     if (this.dtype === "f16") {
@@ -128,12 +128,12 @@ export class PageLayout {
       if (hasOthers) new Int32Array(page.buffer, start + part.scales, 1)[0] = 1;
       return true;
     }
-    new Float32Array(page.buffer, first, rows.length).set(floatsOf(rows));
+    new Float32Array(page.buffer, first, rows.length).set(widened(rows));
     return true;
   }
 }
 
-function floatsOf(rows: Float32Array | Uint16Array): Float32Array {
+function widened(rows: Float32Array | Uint16Array): Float32Array {
   return rows instanceof Uint16Array ? fromF16(rows) : rows;
 }
 

@@ -12,7 +12,7 @@ export function remembering(options: Readonly<Record<string, unknown>>, trees: M
     if (typeof given !== "function") continue;
     const remember = (leaves: Readonly<Record<string, unknown>>): unknown => {
       const made: unknown = given(leaves);
-      // One that returns what it was given is none.
+      // One that returns its argument is the identity, which has no parameters and the derivative 1.
       if (made !== leaves[name.slice(0, -3)]) trees[name] = made;
       return made;
     };

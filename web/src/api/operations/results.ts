@@ -4,7 +4,7 @@ import type { Backend, Computed } from "../../backends/backend.js";
 import { returned } from "../results.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 
-export function resultOf(
+export function arrayResult(
   backend: Backend,
   data: Float32Array,
   shape: readonly number[],

@@ -10,11 +10,11 @@ import { attend } from "../attention.js";
 import { type Arguments, hold } from "../hold.js";
 import { readLayout, viewOf } from "../layout.js";
 import { product, readF32, readTensor } from "../operands.js";
-import { LEAST_OFFSET, readSize } from "../positions/read.js";
+import { LEAST_OFFSET, readTableSize } from "../positions/read.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { distanceRow, floatsOf, readDistances, sumsByDistance } from "./distances.js";
 import { linearAttention } from "./linear-attention.js";
-import { resultOf } from "./results.js";
+import { arrayResult } from "./results.js";
 
 /** scale * q . table[distance of the key], [B, H, L, S] with the leading axes that q has: a bias for attention. */
 export async function relativeKeys(
@@ -37,7 +37,7 @@ export async function relativeKeys(
       const layout = readLayout(where, given["layout"]);
       const heads = readCount(where, "heads", given["heads"], null);
       const queries = viewOf(where, "query", query.shape, layout, heads ?? 1).shape[2];
-      const length = readSize(where, "length", given["length"], 0, queries);
+      const length = readTableSize(where, "length", given["length"], 0, queries);
       return {
         scale: given["scale"],
         signal: readSignal(where, given["signal"]) ?? undefined,
@@ -47,7 +47,7 @@ export async function relativeKeys(
         heads,
         queries,
         length,
-        offset: readSize(where, "offset", given["offset"], LEAST_OFFSET, length - queries),
+        offset: readTableSize(where, "offset", given["offset"], LEAST_OFFSET, length - queries),
         keep: readBoolean(where, "keep", given["keep"], false),
       };
     },
@@ -75,7 +75,7 @@ export async function relativeKeys(
     for (let row = 0; row * rows < scores.data.length; row++) {
       for (let j = 0; j < length; j++) data[row * length + j] = scores.data[row * rows + rowOf(row % queries, j)] ?? 0;
     }
-    return resultOf(backend, data, [...scores.shape.slice(0, -1), length], keep);
+    return arrayResult(backend, data, [...scores.shape.slice(0, -1), length], keep);
   });
 }
 
@@ -103,7 +103,7 @@ export async function relativeValues(
     return {
       weights,
       table: readDistances(where, tableGiven),
-      offset: readSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries),
+      offset: readTableSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries),
       keep: readBoolean(where, "keep", given["keep"], false),
       signal: readSignal(where, given["signal"]) ?? undefined,
     };
@@ -123,7 +123,7 @@ export async function relativeValues(
       signal,
     });
     if (output instanceof Tensor) throw new TypeError("the output was asked for as an array");
-    return resultOf(backend, output.data, [...weights.shape.slice(0, -1), dim], keep);
+    return arrayResult(backend, output.data, [...weights.shape.slice(0, -1), dim], keep);
   });
 }
 

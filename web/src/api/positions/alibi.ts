@@ -1,11 +1,11 @@
 // The slopes of ALiBi (Press et al. 2021, arXiv 2108.12409), for any number of heads as in the authors' code.
 
 import type { ArrayTensor } from "../tensor.js";
-import { readSize } from "./read.js";
+import { readTableSize } from "./read.js";
 
 /** [heads], for the option `alibiSlopes` of attention. Throws a HeedError. */
 export function alibiSlopes(heads: number): ArrayTensor {
-  const count = readSize("alibiSlopes", "heads", heads, 1);
+  const count = readTableSize("alibiSlopes", "heads", heads, 1);
   const whole = 2 ** Math.floor(Math.log2(count));
   // Heads beyond a power of two have every other slope of the next power of two.
   const data = new Float32Array(count).map((_, head) =>

@@ -6,7 +6,7 @@ import { readRecord } from "../../base/read-values.js";
 import { numbersOf } from "../../base/typed-array.js";
 import type { HalfTensorLike, Numbers, TensorLike } from "../options.js";
 import type { ArrayTensor } from "../tensor.js";
-import { newTable, readAndMake, readSize, readTable } from "./read.js";
+import { newTable, readAndMake, readTable, readTableSize } from "./read.js";
 
 export interface LearnedOptions {
   /** The number of rows, from `offset` on. Default all that are left. */
@@ -26,8 +26,8 @@ function rowsOf(where: string, table: unknown, options: unknown): ArrayTensor {
   const given = readRecord(where, "options", options, ["length", "offset", "positions"]);
   const { floats, rows, columns: dim } = readTable(where, table);
   const { positions } = given;
-  const offset = readSize(where, "offset", given["offset"], 0, 0);
-  const length = readSize(where, "length", given["length"], 0, Math.max(0, rows - offset));
+  const offset = readTableSize(where, "offset", given["offset"], 0, 0);
+  const length = readTableSize(where, "length", given["length"], 0, Math.max(0, rows - offset));
   if (positions === undefined && offset + length <= rows) {
     return { data: floats.slice(offset * dim, (offset + length) * dim), shape: [length, dim], dtype: "f32" };
   }

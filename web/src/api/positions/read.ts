@@ -16,7 +16,7 @@ export function readAndMake(where: string, make: (where: string) => ArrayTensor)
 }
 
 /** A whole number of at least `least`. It must be given unless there is a value for when it is absent. */
-export function readSize(where: string, name: string, given: unknown, least: number, absent?: number): number {
+export function readTableSize(where: string, name: string, given: unknown, least: number, absent?: number): number {
   const value = given === undefined ? absent : given;
   return readCount(where, name, value ?? null, 0, 2 ** 24, least);
 }

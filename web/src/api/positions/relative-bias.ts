@@ -5,7 +5,7 @@ import { HeedError } from "../../base/errors.js";
 import { readBoolean, readRecord } from "../../base/read-values.js";
 import type { HalfTensorLike, TensorLike } from "../options.js";
 import type { ArrayTensor } from "../tensor.js";
-import { LEAST_OFFSET, newTable, readAndMake, readSize, readTable } from "./read.js";
+import { LEAST_OFFSET, newTable, readAndMake, readTable, readTableSize } from "./read.js";
 
 export interface RelativeBiasOptions {
   /** The number of queries, and of keys unless `keyLength` says otherwise. */
@@ -31,10 +31,10 @@ export function relativeBias(table: TensorLike | HalfTensorLike, options: Relati
 function biasOf(where: string, table: unknown, options: unknown): ArrayTensor {
   const given = readRecord(where, "options", options, NAMES);
   const { floats, rows, columns: heads } = readTable(where, table);
-  const queries = readSize(where, "length", given["length"], 0);
-  const keys = readSize(where, "keyLength", given["keyLength"], 0, queries);
-  const offset = readSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries);
-  const buckets = readSize(where, "buckets", given["buckets"], 2, rows);
+  const queries = readTableSize(where, "length", given["length"], 0);
+  const keys = readTableSize(where, "keyLength", given["keyLength"], 0, queries);
+  const offset = readTableSize(where, "offset", given["offset"], LEAST_OFFSET, keys - queries);
+  const buckets = readTableSize(where, "buckets", given["buckets"], 2, rows);
   const bidirectional = readBoolean(where, "bidirectional", given["bidirectional"], true);
   if (buckets !== rows || (bidirectional && buckets % 2 !== 0)) {
     throw new HeedError(
@@ -44,7 +44,7 @@ function biasOf(where: string, table: unknown, options: unknown): ArrayTensor {
   }
   const side = bidirectional ? buckets / 2 : buckets;
   const exact = Math.max(1, Math.floor(side / 2));
-  const maxDistance = readSize(where, "maxDistance", given["maxDistance"], exact + 1, Math.max(128, exact + 1));
+  const maxDistance = readTableSize(where, "maxDistance", given["maxDistance"], exact + 1, Math.max(128, exact + 1));
   const bucketOf = bucketRule(side, exact, maxDistance, bidirectional);
   const made = newTable(where, [heads, queries, keys]);
   if (made.data.length === 0) return made;

@@ -2,7 +2,7 @@
 
 import { readFinite, readPositive, readRecord } from "../../base/read-values.js";
 import type { ArrayTensor } from "../tensor.js";
-import { newTable, readAndMake, readSize } from "./read.js";
+import { newTable, readAndMake, readTableSize } from "./read.js";
 
 export interface SinusoidalOptions {
   /** Default 10000. */
@@ -18,8 +18,8 @@ export function sinusoidal(length: number, dim: number, options?: SinusoidalOpti
 
 function wavesOf(where: string, length: unknown, dim: unknown, options: unknown): ArrayTensor {
   const given = readRecord(where, "options", options, ["base", "offset"]);
-  const rows = readSize(where, "length", length, 0);
-  const columns = readSize(where, "dim", dim, 1);
+  const rows = readTableSize(where, "length", length, 0);
+  const columns = readTableSize(where, "dim", dim, 1);
   const base = readPositive(where, "base", given["base"], 10000);
   const offset = readFinite(where, "offset", given["offset"], 0);
   const made = newTable(where, [rows, columns]);

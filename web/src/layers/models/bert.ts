@@ -16,8 +16,9 @@ import { Encoder, handOutStack, type StackMade } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { MaskedWordHead, takeHead } from "./masked-word-head.js";
+import { BERT_NAMES } from "./names.js";
 import { checkPositions } from "./positions.js";
-import { prefixOf, Renamed } from "./published.js";
+import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
 export interface BertForwardOptions extends ForwardOptions {
@@ -116,26 +117,11 @@ export class BertModel extends Layer {
 
   #filled(parameters: GivenParameters, prefix: string): Filling {
     if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
-    const start = prefixOf(this.where, parameters, prefix, ["", "bert."], "embeddings.word_embeddings.weight");
-    const made = new Renamed(this.where, parameters, prefix, this.names());
-    made.take("words", `${start}embeddings.word_embeddings`);
-    made.take("positions", `${start}embeddings.position_embeddings`);
-    made.take("types", `${start}embeddings.token_type_embeddings`);
-    made.take("norm", `${start}embeddings.LayerNorm`);
-    for (let layer = 0; layer < this.#layers; layer++) {
-      const [ours, theirs] = [`encoder.layers.${layer}`, `${start}encoder.layer.${layer}`];
-      for (const part of ["query", "key", "value"]) {
-        made.take(`${ours}.self_attn.${part.charAt(0)}_proj`, `${theirs}.attention.self.${part}`);
-      }
-      made.take(`${ours}.self_attn.out_proj`, `${theirs}.attention.output.dense`);
-      made.take(`${ours}.norm1`, `${theirs}.attention.output.LayerNorm`);
-      made.take(`${ours}.mlp.up_proj`, `${theirs}.intermediate.dense`);
-      made.take(`${ours}.mlp.down_proj`, `${theirs}.output.dense`);
-      made.take(`${ours}.norm2`, `${theirs}.output.LayerNorm`);
-    }
+    const made = new PublishedParameters(this.where, parameters, prefix, this.names(), BERT_NAMES);
+    const { start } = made.takeAll(BERT_NAMES, this.#layers);
     const hasPooler = made.has(`${start}pooler.dense.weight`);
     if (hasPooler) made.take("pooler", `${start}pooler.dense`);
-    const hasHead = takeHead(made, "head", `${prefix}cls.predictions`, `${start}embeddings.word_embeddings`);
+    const hasHead = takeHead(made, "head", `${prefix}cls.predictions`, start + BERT_NAMES.parts.words);
     const missing = [...(hasPooler ? [] : ["pooler"]), ...(hasHead ? [] : ["head"])];
     return super.fill(made.all(), "", missing);
   }

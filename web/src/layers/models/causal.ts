@@ -1,15 +1,19 @@
 // The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
 import type { HeldCache, KVCache } from "../../api/cache-types.js";
+import type { Heed } from "../../api/heed.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { readBoolean } from "../../base/read-values.js";
 import type { Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
+import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
 import { handOutStack, type StackMade } from "../stacks.js";
+import type { PublishedNames } from "./names.js";
 import { positionsOf, type TokenPositions } from "./positions.js";
+import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
 export interface CausalForwardOptions extends ForwardOptions {
@@ -41,6 +45,32 @@ export interface CausalInputs extends Omit<TokenPositions, "last" | "counts"> {
 
 export abstract class CausalModel extends Layer {
   protected abstract readonly layers: number;
+  readonly #published: PublishedNames;
+  /** Whether the head has the matrix of the words. */
+  readonly #isTied: boolean;
+
+  constructor(where: string, engine: Heed | undefined, published: PublishedNames, isTied: boolean) {
+    super(where, engine);
+    this.#published = published;
+    this.#isTied = isTied;
+  }
+
+  /** By its own names or the published ones, where a head that is missing has the matrix of the words. */
+  protected override fill(parameters: GivenParameters, prefix: string): Filling {
+    const filling = parameters.has(`${prefix}words.weight`)
+      ? super.fill(parameters, prefix)
+      : super.fill(this.#renamed(parameters, prefix), "");
+    return this.#isTied ? this.tying(filling, "head.weight", "words.weight") : filling;
+  }
+
+  #renamed(parameters: GivenParameters, prefix: string): GivenParameters {
+    const names = this.#published;
+    const made = new PublishedParameters(this.where, parameters, prefix, this.names(), names);
+    made.takeAll(names, this.layers);
+    const own = `${prefix}lm_head`;
+    made.take("head", made.has(`${own}.weight`) ? own : made.start + names.parts.words);
+    return made.all();
+  }
 
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
   forward<const O extends CausalForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<CausalResult<O>>;

@@ -3,15 +3,13 @@
 import type { Tensor } from "../../api/tensor.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";
-import { third } from "../import-torch.js";
 import { Linear } from "../linear.js";
-import { type Filling, type GivenParameters, transposed } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
+import { GPT2_NAMES } from "./names.js";
 import { checkPositions } from "./positions.js";
-import { prefixOf, Renamed } from "./published.js";
 
 const COMPUTED = {
   scale_attn_weights: [true],
@@ -39,7 +37,7 @@ export class GPT2Model extends CausalModel {
     const where = "GPT2Model";
     const engine = readEngine(where, options);
     const read = new ConfigReader(where, config).ofType("gpt2").only(COMPUTED);
-    super(where, engine);
+    super(where, engine, GPT2_NAMES, true);
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
     this.layers = read.layers("n_layer");
@@ -64,36 +62,6 @@ export class GPT2Model extends CausalModel {
   protected override draw(draw: Draw): void {
     this.drawBy(transformerRule(draw, 0.02, 0.02 / Math.sqrt(2 * this.layers)));
     this.tie("head.weight", "words.weight");
-  }
-
-  protected override fill(parameters: GivenParameters, prefix: string): Filling {
-    return this.tying(this.#filled(parameters, prefix), "head.weight", "words.weight");
-  }
-
-  #filled(parameters: GivenParameters, prefix: string): Filling {
-    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
-    const start = prefixOf(this.where, parameters, prefix, ["", "transformer."], "wte.weight");
-    const made = new Renamed(this.where, parameters, prefix, this.names());
-    made.take("words", `${start}wte`);
-    made.take("positions", `${start}wpe`);
-    for (let layer = 0; layer < this.layers; layer++) {
-      const [ours, theirs] = [`decoder.layers.${layer}`, `${start}h.${layer}`];
-      made.take(`${ours}.norm1`, `${theirs}.ln_1`);
-      const weight = transposed(made.get(`${theirs}.attn.c_attn.weight`));
-      const bias = made.get(`${theirs}.attn.c_attn.bias`);
-      for (const [at, part] of ["q", "k", "v"].entries()) {
-        made.map.set(`${ours}.self_attn.${part}_proj.weight`, third(weight, at));
-        made.map.set(`${ours}.self_attn.${part}_proj.bias`, third(bias, at));
-      }
-      made.take(`${ours}.self_attn.out_proj`, `${theirs}.attn.c_proj`, transposed);
-      made.take(`${ours}.norm2`, `${theirs}.ln_2`);
-      made.take(`${ours}.mlp.up_proj`, `${theirs}.mlp.c_fc`, transposed);
-      made.take(`${ours}.mlp.down_proj`, `${theirs}.mlp.c_proj`, transposed);
-    }
-    made.take("decoder.norm", `${start}ln_f`);
-    const own = `${prefix}lm_head`;
-    made.take("head", made.has(`${own}.weight`) ? own : `${start}wte`);
-    return super.fill(made.all(), "");
   }
 
   protected async decode(

@@ -5,12 +5,11 @@ import type { Tensor } from "../../api/tensor.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";
 import { Linear } from "../linear.js";
-import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
-import { prefixOf, Renamed } from "./published.js";
+import { LLAMA_NAMES } from "./names.js";
 
 const COMPUTED = { partial_rotary_factor: [1], mlp_bias: [false] };
 
@@ -27,7 +26,8 @@ export class LlamaModel extends CausalModel {
     const where = "LlamaModel";
     const engine = readEngine(where, options);
     const read = new ConfigReader(where, config).ofType("llama", "mistral").only(COMPUTED);
-    super(where, engine);
+    const isTied = read.flag("tie_word_embeddings", false);
+    super(where, engine, LLAMA_NAMES, isTied);
     const dim = read.count("hidden_size");
     const count = read.count("vocab_size");
     const heads = read.count("num_attention_heads");
@@ -55,38 +55,13 @@ export class LlamaModel extends CausalModel {
         engine,
       }),
     );
-    this.#isTied = read.flag("tie_word_embeddings", false);
+    this.#isTied = isTied;
     this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
   }
 
   protected override draw(draw: Draw): void {
     this.drawBy(transformerRule(draw, 0.02));
     if (this.#isTied) this.tie("head.weight", "words.weight");
-  }
-
-  protected override fill(parameters: GivenParameters, prefix: string): Filling {
-    const filling = this.#filled(parameters, prefix);
-    return this.#isTied ? this.tying(filling, "head.weight", "words.weight") : filling;
-  }
-
-  #filled(parameters: GivenParameters, prefix: string): Filling {
-    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
-    const start = prefixOf(this.where, parameters, prefix, ["model.", ""], "embed_tokens.weight");
-    const made = new Renamed(this.where, parameters, prefix, this.names());
-    made.take("words", `${start}embed_tokens`);
-    for (let layer = 0; layer < this.layers; layer++) {
-      const [ours, theirs] = [`decoder.layers.${layer}`, `${start}layers.${layer}`];
-      for (const part of ["q", "k", "v"])
-        made.take(`${ours}.self_attn.${part}_proj`, `${theirs}.self_attn.${part}_proj`);
-      made.take(`${ours}.self_attn.out_proj`, `${theirs}.self_attn.o_proj`);
-      for (const part of ["gate", "up", "down"]) made.take(`${ours}.mlp.${part}_proj`, `${theirs}.mlp.${part}_proj`);
-      made.take(`${ours}.norm1`, `${theirs}.input_layernorm`);
-      made.take(`${ours}.norm2`, `${theirs}.post_attention_layernorm`);
-    }
-    made.take("decoder.norm", `${start}norm`);
-    const own = `${prefix}lm_head`;
-    made.take("head", made.has(`${own}.weight`) ? own : `${start}embed_tokens`);
-    return super.fill(made.all(), "");
   }
 
   protected async decode(scope: Scope, { tokens, self, caches, attentions }: CausalInputs): Promise<StackMade> {

@@ -7,7 +7,7 @@ import { Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
 import type { Scope } from "../scope.js";
-import type { Renamed } from "./published.js";
+import type { PublishedParameters } from "./published.js";
 
 export interface MaskedWordHeadOptions {
   readonly dim: number;
@@ -42,7 +42,7 @@ export class MaskedWordHead extends Layer {
 }
 
 /** Takes the head and returns whether a file has it. Some old files also have the decoder's matrix, which is that of `words`, and its bias twice. */
-export function takeHead(made: Renamed, ours: string, theirs: string, words: string): boolean {
+export function takeHead(made: PublishedParameters, ours: string, theirs: string, words: string): boolean {
   const isWhole = made.has(`${theirs}.bias`) || made.has(`${theirs}.decoder.bias`);
   if (!isWhole || !made.has(`${theirs}.transform.dense.weight`)) return false;
   made.take(`${ours}.dense`, `${theirs}.transform.dense`);

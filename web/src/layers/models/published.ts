@@ -1,21 +1,9 @@
 // Renames published parameters to the names of heed's layers.
 
 import { HeedError } from "../../base/errors.js";
-import { type GivenParameters, type ParameterTensor, requireParameter } from "../parameters.js";
-
-/** The prefix of a file's names, one of `starts`: that with which the file has `name`. */
-export function prefixOf(
-  where: string,
-  parameters: GivenParameters,
-  prefix: string,
-  starts: readonly string[],
-  name: string,
-): string {
-  const found = starts.find((start) => parameters.has(prefix + start + name));
-  if (found !== undefined) return prefix + found;
-  const tried = starts.map((start) => prefix + start + name).join(" or ");
-  throw new HeedError("option", `${where}: parameter ${tried} is missing among the ${parameters.size} that were given`);
-}
+import { third } from "../import-torch.js";
+import { type GivenParameters, type ParameterTensor, requireParameter, transposed } from "../parameters.js";
+import type { PublishedNames } from "./names.js";
 
 /** Entries of files that are not parameters: masks and tables that follow from the configuration. */
 const BUFFERS = /\.(?:attn\.(?:masked_)?bias|rotary_emb\.(?:inv_freq|(?:cos|sin)_cached))$/;
@@ -24,20 +12,43 @@ const BUFFERS = /\.(?:attn\.(?:masked_)?bias|rotary_emb\.(?:inv_freq|(?:cos|sin)
 const partOf = (name: string): string | undefined => /^(?:.*?\.\d+\.|.*\.)/.exec(name)?.[0];
 
 /** Published parameters under the names of a model. */
-export class Renamed {
+export class PublishedParameters {
   readonly map = new Map<string, ParameterTensor>();
+  /** What their names begin with. */
+  readonly start: string;
   readonly #where: string;
   readonly #parameters: GivenParameters;
   readonly #prefix: string;
   readonly #names: ReadonlySet<string>;
   readonly #taken = new Set<string>();
 
-  /** `names`: the names of the model's parameters. */
-  constructor(where: string, parameters: GivenParameters, prefix: string, names: ReadonlySet<string>) {
+  /** `own`: the names of the model's parameters. */
+  constructor(
+    where: string,
+    parameters: GivenParameters,
+    prefix: string,
+    own: ReadonlySet<string>,
+    names: PublishedNames,
+  ) {
     this.#where = where;
     this.#parameters = parameters;
     this.#prefix = prefix;
-    this.#names = names;
+    this.#names = own;
+    this.start = this.#startOf(names);
+  }
+
+  /** Takes the parts of the table, of so many layers. */
+  takeAll({ parts, joined, isTransposed = false }: PublishedNames, count: number): this {
+    for (let layer = 0; layer < count; layer++) {
+      const numbered = (name: string): string => name.replace("*", String(layer));
+      for (const [ours, theirs] of Object.entries(parts)) {
+        const isOfLayer = ours.includes("*");
+        if (!isOfLayer && layer > 0) continue;
+        this.take(numbered(ours), this.start + numbered(theirs), isTransposed && isOfLayer);
+      }
+      if (joined !== undefined) this.#split(numbered(joined[0]), this.start + numbered(joined[1]), isTransposed);
+    }
+    return this;
   }
 
   get(name: string): ParameterTensor {
@@ -50,10 +61,32 @@ export class Renamed {
   }
 
   /** Takes a weight, and a bias where the model has one. Old files call those of a norm gamma and beta. */
-  take(ours: string, theirs: string, change: (parameter: ParameterTensor) => ParameterTensor = (same) => same): void {
+  take(ours: string, theirs: string, isTransposed = false): void {
     const isOld = this.has(`${theirs}.gamma`);
-    this.map.set(`${ours}.weight`, change(this.get(`${theirs}.${isOld ? "gamma" : "weight"}`)));
+    this.map.set(`${ours}.weight`, this.#matrix(`${theirs}.${isOld ? "gamma" : "weight"}`, isTransposed));
     if (this.#names.has(`${ours}.bias`)) this.map.set(`${ours}.bias`, this.get(`${theirs}.${isOld ? "beta" : "bias"}`));
+  }
+
+  #split(ours: string, theirs: string, isTransposed: boolean): void {
+    const [weight, bias] = [this.#matrix(`${theirs}.weight`, isTransposed), this.get(`${theirs}.bias`)];
+    for (const [at, part] of ["q", "k", "v"].entries()) {
+      this.map.set(`${ours}.${part}_proj.weight`, third(weight, at));
+      this.map.set(`${ours}.${part}_proj.bias`, third(bias, at));
+    }
+  }
+
+  #matrix(name: string, isTransposed: boolean): ParameterTensor {
+    const given = this.get(name);
+    return isTransposed && given.shape.length === 2 ? transposed(given) : given;
+  }
+
+  #startOf({ starts, parts: { words } }: PublishedNames): string {
+    const tried = starts.map((start) => this.#prefix + start);
+    const found = tried.find((start) => this.has(`${start}${words}.weight`));
+    if (found !== undefined) return found;
+    const names = tried.map((start) => `${start}${words}.weight`).join(" or ");
+    const among = `among the ${this.#parameters.size} that were given`;
+    throw new HeedError("option", `${this.#where}: parameter ${names} is missing ${among}`);
   }
 
   /** All parameters that were taken. Throws where one of their layers has more, because the file is then of another model. */

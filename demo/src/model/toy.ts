@@ -1,7 +1,7 @@
 // Eleven words with vectors made by hand, and one head that asks for nouns, by which the ten stops of the thread explain attention.
 
-import { at, columns, fill, type Matrix, multiply, rowsOf, singleRows } from "../../src/model/matrix.js";
-import { softmax } from "../../src/model/softmax.js";
+import { at, columns, fill, type Matrix, multiply, rowsOf, singleRows } from "./matrix.js";
+import { softmax } from "./softmax.js";
 
 export const WORDS = ["the", "animal", "didn't", "cross", "the", "road", "because", "it", "was", "too"] as const;
 export const ENDINGS = ["tired", "wide"] as const;

@@ -2,15 +2,15 @@
 // whichever matrix it stands in. Pure.
 
 import type { MatrixView } from "heed/viz";
-import type { KernelHead } from "../../src/engine/walk-call.js";
-import { along, at, columns, down, largest, type Matrix, multiply, transpose } from "../../src/model/matrix.js";
-import { rowSum } from "../../src/model/softmax.js";
-import { isNameless, type Role, type State } from "../../src/model/state.js";
-import { FEATURE_MEANING, FEATURES, isUnknown } from "../../src/model/vocabulary.js";
-import type { HeadWalk, Walk } from "../../src/model/walk.js";
-import { type Explanation, lit, products } from "../../src/ui/explanation.js";
-import type { NamedSpot } from "../../src/ui/named-matrices.js";
-import { exact, small, timesTold } from "../../src/ui/numbers.js";
+import type { KernelHead } from "../engine/walk-call.js";
+import { along, at, columns, down, largest, type Matrix, multiply, transpose } from "../model/matrix.js";
+import { rowSum } from "../model/softmax.js";
+import { isNameless, type Role, type State } from "../model/state.js";
+import { FEATURE_MEANING, FEATURES, isUnknown } from "../model/vocabulary.js";
+import type { HeadWalk, Walk } from "../model/walk.js";
+import { type Explanation, lit, products } from "./explanation.js";
+import type { NamedSpot } from "./named-matrices.js";
+import { exact, small, timesTold } from "./numbers.js";
 
 const GIVEN = ["X", "Wq", "Wk", "Wv"] as const;
 export const MATRICES = [...GIVEN, "Q", "K", "V", "Kt", "S", "Wqk", "Z", "M", "A", "lse", "O"] as const;

@@ -1,0 +1,63 @@
+// The published names of models' parameters, beside heed's names of the same layers.
+
+export interface PublishedNames {
+  /** What all of them may begin with. */
+  readonly starts: readonly string[];
+  /** By heed's names. A star is the number of a layer. */
+  readonly parts: Readonly<Record<string, string>> & { readonly words: string };
+  /** One layer for the queries, keys and values of heed's three. */
+  readonly joined?: readonly [attention: string, theirs: string];
+  /** Whether matrices in layers are [in, out]. */
+  readonly isTransposed?: boolean;
+}
+
+export const BERT_NAMES: PublishedNames = {
+  starts: ["", "bert."],
+  parts: {
+    words: "embeddings.word_embeddings",
+    positions: "embeddings.position_embeddings",
+    types: "embeddings.token_type_embeddings",
+    norm: "embeddings.LayerNorm",
+    "encoder.layers.*.self_attn.q_proj": "encoder.layer.*.attention.self.query",
+    "encoder.layers.*.self_attn.k_proj": "encoder.layer.*.attention.self.key",
+    "encoder.layers.*.self_attn.v_proj": "encoder.layer.*.attention.self.value",
+    "encoder.layers.*.self_attn.out_proj": "encoder.layer.*.attention.output.dense",
+    "encoder.layers.*.norm1": "encoder.layer.*.attention.output.LayerNorm",
+    "encoder.layers.*.mlp.up_proj": "encoder.layer.*.intermediate.dense",
+    "encoder.layers.*.mlp.down_proj": "encoder.layer.*.output.dense",
+    "encoder.layers.*.norm2": "encoder.layer.*.output.LayerNorm",
+  },
+};
+
+export const GPT2_NAMES: PublishedNames = {
+  starts: ["", "transformer."],
+  parts: {
+    words: "wte",
+    positions: "wpe",
+    "decoder.norm": "ln_f",
+    "decoder.layers.*.norm1": "h.*.ln_1",
+    "decoder.layers.*.self_attn.out_proj": "h.*.attn.c_proj",
+    "decoder.layers.*.norm2": "h.*.ln_2",
+    "decoder.layers.*.mlp.up_proj": "h.*.mlp.c_fc",
+    "decoder.layers.*.mlp.down_proj": "h.*.mlp.c_proj",
+  },
+  joined: ["decoder.layers.*.self_attn", "h.*.attn.c_attn"],
+  isTransposed: true,
+};
+
+export const LLAMA_NAMES: PublishedNames = {
+  starts: ["model.", ""],
+  parts: {
+    words: "embed_tokens",
+    "decoder.norm": "norm",
+    "decoder.layers.*.self_attn.q_proj": "layers.*.self_attn.q_proj",
+    "decoder.layers.*.self_attn.k_proj": "layers.*.self_attn.k_proj",
+    "decoder.layers.*.self_attn.v_proj": "layers.*.self_attn.v_proj",
+    "decoder.layers.*.self_attn.out_proj": "layers.*.self_attn.o_proj",
+    "decoder.layers.*.mlp.gate_proj": "layers.*.mlp.gate_proj",
+    "decoder.layers.*.mlp.up_proj": "layers.*.mlp.up_proj",
+    "decoder.layers.*.mlp.down_proj": "layers.*.mlp.down_proj",
+    "decoder.layers.*.norm1": "layers.*.input_layernorm",
+    "decoder.layers.*.norm2": "layers.*.post_attention_layernorm",
+  },
+};
