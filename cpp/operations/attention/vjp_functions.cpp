@@ -37,14 +37,12 @@ FunctionBackward::FunctionBackward(const AttentionVjpProblem& problem, const Att
     : reads_(divide_up(problem.slopes.read_count * Index{sizeof(kernels::TableSlope)}, Index{sizeof(float)})),
       partials_(plan.table_partials * problem.gradients.table_numbers) {}
 
-Index FunctionBackward::missing_floats() const {
-  return reads_.is_available() && partials_.is_available() ? 0 : reads_.floats() + partials_.floats();
-}
+Index FunctionBackward::missing_floats() const { return heed::missing_floats({&reads_, &partials_}); }
 
-void FunctionBackward::prepare(VjpJob& job) const {
-  const AttentionVjpProblem& problem = job.problem;
-  const Expressions& expressions = job.forward().options.expressions;
+VjpFunctions FunctionBackward::prepare(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan) const {
+  const Expressions& expressions = problem.forward.options.expressions;
   const ExpressionSlopes& slopes = problem.slopes;
+  VjpFunctions functions{.score = {}, .weight = {}, .register_floats = 0, .table_partials = partials_.data()};
   auto* next = reinterpret_cast<kernels::TableSlope*>(reads_.data());
   const auto describe_function = [&](ProgramOf which, std::int32_t start, VjpFunction& function) {
     if (start != 0) function.slope = describe_program(expressions, start);
@@ -53,15 +51,15 @@ void FunctionBackward::prepare(VjpJob& job) const {
       if (slopes.reads[i].reader == static_cast<std::int32_t>(which)) *next++ = describe(expressions, slopes.reads[i]);
     }
     function.read_count = static_cast<int>(next - function.reads);
-    job.registers_per_worker =
-        std::max(job.registers_per_worker, register_floats_of(function, Index{job.plan.key_block}));
+    functions.register_floats =
+        std::max(functions.register_floats, register_floats_of(function, Index{plan.key_block}));
   };
   // A choice that is held fixed leaves nothing of the scores to differentiate, and no weights but 0 and 1.
   const bool are_fixed = problem.are_weights_fixed();
-  if (!are_fixed) describe_function(ProgramOf::score, slopes.score, job.score_mod);
-  describe_function(ProgramOf::weight, are_fixed ? 0 : slopes.weight, job.weight_mod);
-  job.table_partials = partials_.data();
+  if (!are_fixed) describe_function(ProgramOf::score, slopes.score, functions.score);
+  describe_function(ProgramOf::weight, are_fixed ? 0 : slopes.weight, functions.weight);
   std::fill_n(partials_.data(), partials_.floats(), 0.0F);
+  return functions;
 }
 
 void FunctionBackward::run(const VjpJob& job) const {

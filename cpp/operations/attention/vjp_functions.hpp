@@ -16,8 +16,8 @@ class FunctionBackward {
   /// The floats that it needs if they could not be allocated, else 0.
   [[nodiscard]] Index missing_floats() const;
 
-  /// Tells the job of derivatives and partial sums, which it clears.
-  void prepare(VjpJob& job) const;
+  /// Derivatives, and partial sums, which it clears.
+  [[nodiscard]] VjpFunctions prepare(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan) const;
 
   /// Writes the gradients of tables.
   void run(const VjpJob& job) const;

@@ -1,6 +1,7 @@
 // Aligned memory for the length of one operation, without exceptions.
 #pragma once
 
+#include <initializer_list>
 #include <limits>
 #include <new>
 
@@ -31,5 +32,16 @@ class Scratch {
   Index floats_;
   float* data_ = nullptr;
 };
+
+/// The floats of all together if some could not be allocated, else 0.
+inline Index missing_floats(std::initializer_list<const Scratch*> all) {
+  Index floats = 0;
+  bool are_available = true;
+  for (const Scratch* memory : all) {
+    floats += memory->floats();
+    are_available = are_available && memory->is_available();
+  }
+  return are_available ? 0 : floats;
+}
 
 }  // namespace heed
