@@ -3,7 +3,6 @@
 #include "kernels/instances/attention.hpp"
 #include "kernels/instances/backward.hpp"
 #include "operations/attention/vjp_job.hpp"
-#include "operations/common/parallel_for.hpp"
 
 namespace heed {
 namespace {
@@ -23,8 +22,8 @@ void run_task(const VjpJob& job, Index number, int worker) {
   const Index first = number % job.tasks_per_group() * kMaxRowsPerTask;
   VjpRows rows;
   describe_rows(job, {.group = group, .first_row = first, .first_key = 0, .end_key = forward.key_length}, rows);
-  if (job.rows.stats != nullptr) find_stats(job, rows, group, worker);
-  if (job.rows.deltas == nullptr) return;
+  if (job.rows.stats.data() != nullptr) find_stats(job, rows, group, worker);
+  if (job.rows.deltas.data() == nullptr) return;
   const kernels::AttentionTask task = task_for(job, group, rows, worker);
   kernels::FunctionSlopes of_weights = job.slopes_of(job.functions.weight, 0);
   of_weights.read_count = 0;
@@ -33,12 +32,10 @@ void run_task(const VjpJob& job, Index number, int worker) {
                         .differentiates_weights = true,
                         .of_weights = of_weights,
                         .scratch = task.scratch.floats + forward_scratch_floats(job)},
-                       job.rows.deltas + job.row_index(group, first));
+                       job.rows.deltas.data() + job.row_index(group, first));
 }
 
-}  // namespace
-
-bool needs_row_stats(const AttentionProblem& forward) {
+bool needs_stats(const AttentionProblem& forward) {
   return forward.top_k > 0 || forward.options.normalizer == Normalizer::sparsemax;
 }
 
@@ -47,10 +44,16 @@ bool needs_deltas(const AttentionVjpProblem& problem) {
   return is_mean && !problem.has_plain_deltas();
 }
 
-void find_row_stats(const VjpJob& job, Executor& executor) {
-  if (job.rows.stats == nullptr && job.rows.deltas == nullptr) return;
-  const Tasks tasks{job.group_count() * job.tasks_per_group(), job.plan.workers, job.forward().options.stop};
-  parallel_for(executor, tasks, [&](Index task, int worker) { run_task(job, task, worker); });
+}  // namespace
+
+VjpRowStats::VjpRowStats(const VjpWork& work)
+    : stats(needs_stats(work.forward()) ? floats_for<kernels::RowStats>(work.group_count() * work.plan.rows_per_group)
+                                        : 0),
+      deltas(needs_deltas(work.problem) ? work.group_count() * work.plan.rows_per_group : 0) {}
+
+void find_row_stats(const VjpJob& job) {
+  if (job.rows.stats.data() == nullptr && job.rows.deltas.data() == nullptr) return;
+  parallel_for(job.executor, job.tasks(job.task_count()), [&](Index task, int worker) { run_task(job, task, worker); });
 }
 
 }  // namespace heed

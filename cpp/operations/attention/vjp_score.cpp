@@ -7,13 +7,10 @@
 #include "heed/rounding.hpp"
 #include "kernels/instances/attention.hpp"
 #include "kernels/instances/backward.hpp"
-#include "operations/common/parallel_for.hpp"
 #include "operations/common/view_rows.hpp"
 
 namespace heed {
 namespace {
-
-using ReadView = TensorView<const float>;
 
 bool is_additive(const AttentionProblem& forward) { return forward.options.score.kind == ScoreKind::additive; }
 
@@ -27,12 +24,6 @@ bool are_keys_made(const AttentionProblem& forward) {
 /// Whether several groups have gradients of the same values.
 bool are_values_shared(const AttentionProblem& forward) { return forward.groups != forward.kv_heads; }
 
-/// A parameter's numbers, or their gradients, for a query head of the call.
-template <typename T>
-T* at_head(const AttentionProblem& forward, const TensorView<T>& view, Index head) {
-  return view.at(0, view.shape[1] == 1 ? 0 : forward.whole.first_head + head, 0);
-}
-
 kernels::FloatRow f32_row(const float* numbers) { return {numbers, DType::f32}; }
 
 /// The inverse length of a query, or key, as its gradient takes it. A NaN of its own makes every score NaN that is not
@@ -41,51 +32,6 @@ float inverse_length(float prepared) { return std::isnan(prepared) ? 0.0F : prep
 
 float inverse_length(const VjpJob& job, const QueryAt& at) {
   return inverse_length(job.operands.query_operands[row_index(job.forward(), at)]);
-}
-
-Index floats_of(const Shape& shape) { return shape[0] * shape[1] * shape[2] * shape[3]; }
-
-/// Of `dim` numbers for each query, or for each key of each group.
-Shape query_shape(const AttentionProblem& forward, Index dim) {
-  return {forward.batch, forward.query_heads, forward.query_length, dim};
-}
-Shape key_shape(const AttentionProblem& forward, Index dim) {
-  return {forward.batch, forward.groups, forward.key_length, dim};
-}
-
-/// Of what weighs the terms of additive scores.
-Shape pair_shape(const AttentionProblem& forward, const AttentionVjpPlan& plan) {
-  return {forward.batch, forward.groups, plan.splits_per_group, forward.head_dim};
-}
-
-ReadView reading(const TensorView<float>& view) { return {view.data, view.shape, view.strides}; }
-
-/// Rows that are themselves gradients.
-ParameterRows rows_alone(const ReadView& rows) {
-  static constexpr float kOne = 1.0F;
-  const auto [batch, heads, length, dim] = rows.shape;
-  return {.rows = rows, .gradients = {&kOne, {batch, heads, length, 1}, {}}};
-}
-
-/// A line of the row_sums: see kernels::kSumLines.
-ReadView row_sums_of(const VjpJob& job, Index line) {
-  ReadView sums = bhnd_view<const float>(job.gradients.row_sums + line, query_shape(job.forward(), kernels::kSumLines));
-  sums.shape[3] = 1;
-  return sums;
-}
-
-void sum_bandwidth(const VjpJob& job) {
-  const AttentionProblem& forward = job.forward();
-  const TensorView<float>& gradient = job.problem.gradients.score.bandwidth;
-  const ReadView sums = row_sums_of(job, 1);
-  for (Index head = 0; head < forward.query_heads && gradient.is_present(); ++head) {
-    double products = 0.0;
-    for (Index b = 0; b < forward.batch; ++b) {
-      products = kernels::add_numbers(sums.at(b, head, 0), row_stride(sums), forward.query_length, products);
-    }
-    const float bandwidth = *at_head(forward, forward.options.score.bandwidth, head);
-    *at_head(forward, gradient, head) += kernels::bandwidth_gradient(bandwidth, products);
-  }
 }
 
 /// Gradients of rows that were made for the call, with several heads for each of their source, and those of the source.
@@ -128,26 +74,6 @@ void write_source_rows(const AttentionProblem& forward, const MadeRows& from, In
                        from.target.at(batch, head, first + i));
     }
   }
-}
-
-/// The floats of the sums of the largest parameter.
-Index parameter_floats_of(const AttentionProblem& forward) {
-  Index largest = 0;
-  const ScoreFunction& score = forward.options.score;
-  for (const TensorView<const float>* view : {&score.w, &score.wq, &score.wk, &score.b, &score.v}) {
-    if (view->is_present()) largest = std::max(largest, view->shape[2] * kernels::padded_dim(view->shape[3]));
-  }
-  return largest;
-}
-
-/// The floats for a worker's products: with a matrix, or of rows with their gradients.
-Index product_floats_of(const AttentionProblem& forward) {
-  if (!are_queries_made(forward) && !are_keys_made(forward)) return 0;
-  const Index dim = std::max({forward.inputs.query.shape[3], forward.inputs.key.shape[3], forward.value_dim});
-  const Index projected = round_up(kMaxRowsPerTask * dim, kernels::kPanel) +
-                          kernels::projection_scratch_floats(kernels::kPanel, forward.head_dim, dim);
-  const Index widest = std::max(dim, forward.head_dim);
-  return std::max(projected, kernels::parameter_scratch_floats(widest, widest));
 }
 
 }  // namespace
@@ -210,48 +136,27 @@ kernels::GradientEpilogue key_epilogue(const VjpJob& job, Index group, Index key
   }
 }
 
-ScoreBackward::ScoreBackward(const AttentionProblem& forward, const AttentionVjpPlan& plan, Executor& executor)
-    : executor_(executor),
-      product_floats_(product_floats_of(forward)),
-      query_(are_queries_made(forward) ? floats_of(query_shape(forward, forward.head_dim)) : 0),
-      key_(are_keys_made(forward) ? floats_of(key_shape(forward, forward.head_dim)) : 0),
-      value_(are_values_shared(forward) ? floats_of(key_shape(forward, forward.value_dim)) : 0),
-      row_sums_(floats_of(query_shape(forward, sum_lines(forward)))),
-      key_sums_(forward.options.score.kind == ScoreKind::gated ? floats_of(key_shape(forward, 1)) : 0),
-      pair_partials_(is_additive(forward) ? floats_of(pair_shape(forward, plan)) : 0),
-      parameters_(parameter_floats_of(forward) * forward.query_heads),
-      products_(product_floats_ * plan.workers) {}
+VjpGradients::VjpGradients(const VjpWork& work, const AttentionProblem& of)
+    : own_query(are_queries_made(of), {of.batch, of.query_heads, of.query_length, of.head_dim}),
+      own_key(are_keys_made(of), {of.batch, of.groups, of.key_length, of.head_dim}),
+      own_value(are_values_shared(of), {of.batch, of.groups, of.key_length, of.value_dim}),
+      query(are_queries_made(of) ? own_query.view : work.problem.gradients.query),
+      key(are_keys_made(of) ? own_key.view : work.problem.gradients.key),
+      value(are_values_shared(of) ? own_value.view : work.problem.gradients.value),
+      row_sums(sum_lines(of) > 0, {of.batch, of.query_heads, of.query_length, sum_lines(of)}),
+      key_sums(of.options.score.kind == ScoreKind::gated, {of.batch, of.groups, of.key_length, 1}),
+      pair_partials(is_additive(of), {of.batch, of.groups, work.plan.splits_per_group, of.head_dim}) {}
 
-Index ScoreBackward::missing_floats() const {
-  return heed::missing_floats(
-      {&query_, &key_, &value_, &row_sums_, &key_sums_, &pair_partials_, &parameters_, &products_});
-}
-
-VjpOperands ScoreBackward::operands(const AttentionVjpProblem& problem) const {
-  const AttentionProblem& forward = problem.forward;
-  const auto own = [](const Scratch& memory, const Shape& shape, const TensorView<float>& given) {
-    return memory.floats() > 0 ? bhnd_view(memory.data(), shape) : given;
-  };
-  return {.query = own(query_, query_shape(forward, forward.head_dim), problem.gradients.query),
-          .key = own(key_, key_shape(forward, forward.head_dim), problem.gradients.key),
-          .value = own(value_, key_shape(forward, forward.value_dim), problem.gradients.value),
-          .row_sums = row_sums_.data(),
-          .key_sums = key_sums_.data(),
-          .pair_partials = pair_partials_.data()};
-}
-
-void ScoreBackward::run(const VjpJob& job) const {
+void write_operands(const VjpJob& job) {
   const AttentionProblem& forward = job.forward();
   const ScoreFunction& score = forward.options.score;
   const auto write = [&](const MadeRows& rows) {
     if (!rows.target.is_present()) return;
     const auto [batch, heads, length, dim] = rows.target.shape;
     const Index per_head = divide_up(length, kMaxRowsPerTask);
-    parallel_for(executor_, {batch * heads * per_head, job.plan.workers, forward.options.stop},
-                 [&](Index task, int worker) {
-                   write_source_rows(forward, rows, task / per_head, task % per_head * kMaxRowsPerTask,
-                                     products_.data() + worker * product_floats_);
-                 });
+    parallel_for(job.executor, job.tasks(batch * heads * per_head), [&](Index task, int worker) {
+      write_source_rows(forward, rows, task / per_head, task % per_head * kMaxRowsPerTask, job.products_of(worker));
+    });
   };
   const AttentionGradients& gradients = job.problem.gradients;
   const bool is_general = score.kind == ScoreKind::general;
@@ -260,69 +165,6 @@ void ScoreBackward::run(const VjpJob& job) const {
   }
   if (are_keys_made(forward)) write({job.gradients.key, gradients.key, score.wk, true});
   if (are_values_shared(forward)) write({job.gradients.value, gradients.value, {}, false});
-  sum_parameters(job);
-}
-
-void ScoreBackward::sum_parameters(const VjpJob& job) const {
-  const AttentionInputs& inputs = job.forward().inputs;
-  const ScoreGradients& gradients = job.problem.gradients.score;
-  const ReadView of_query = reading(job.gradients.query);
-  switch (job.forward().options.score.kind) {
-    case ScoreKind::general:
-      sum(job, gradients.w, {.rows = inputs.query, .gradients = of_query, .is_transposed = true});
-      break;
-    case ScoreKind::additive:
-      sum(job, gradients.wq, {.rows = inputs.query, .gradients = of_query});
-      sum(job, gradients.b, rows_alone(of_query));
-      sum(job, gradients.wk, {.rows = inputs.key, .gradients = reading(job.gradients.key)});
-      sum(job, gradients.v,
-          rows_alone(bhnd_view<const float>(job.gradients.pair_partials, pair_shape(job.forward(), job.plan))));
-      break;
-    case ScoreKind::gated: {
-      const ReadView of_keys = bhnd_view<const float>(job.gradients.key_sums, key_shape(job.forward(), 1));
-      sum(job, gradients.w, {.rows = inputs.query, .gradients = row_sums_of(job, 0)});
-      sum(job, gradients.w, {.rows = inputs.key, .gradients = of_keys, .first_column = inputs.query.shape[3]});
-      sum(job, gradients.b, rows_alone(row_sums_of(job, 0)));
-      break;
-    }
-    case ScoreKind::rbf:
-      sum_bandwidth(job);
-      break;
-    default:
-      break;
-  }
-}
-
-void ScoreBackward::sum(const VjpJob& job, const TensorView<float>& parameter, const ParameterRows& from) const {
-  if (!parameter.is_present()) return;
-  const auto& [rows, gradients, is_transposed, first_column] = from;
-  const Index heads = gradients.shape[1];
-  const Index lines = is_transposed ? rows.shape[3] : gradients.shape[3];
-  const Index columns = is_transposed ? gradients.shape[3] : rows.shape[3];
-  const Index stride = kernels::padded_dim(columns);
-  parallel_for(executor_, {heads, job.plan.workers, job.forward().options.stop}, [&](Index head, int worker) {
-    float* const sums = parameters_.data() + head * lines * stride;
-    std::fill_n(sums, lines * stride, 0.0F);
-    for (Index b = 0; b < job.forward().batch; ++b) {
-      kernels::add_parameter_gradients({.rows = float_row(from.rows, b, head / (heads / from.rows.shape[1]), 0),
-                                        .row_stride = row_stride(from.rows),
-                                        .gradients = from.gradients.at(b, head, 0),
-                                        .gradient_stride = row_stride(from.gradients),
-                                        .count = static_cast<int>(from.rows.shape[2]),
-                                        .row_dim = static_cast<int>(from.rows.shape[3]),
-                                        .gradient_dim = static_cast<int>(from.gradients.shape[3]),
-                                        .is_transposed = from.is_transposed,
-                                        .sums = sums,
-                                        .scratch = products_.data() + worker * product_floats_});
-    }
-  });
-  for (Index head = 0; head < heads; ++head) {
-    float* const target = at_head(job.forward(), parameter, head) + first_column;
-    for (Index line = 0; line < lines; ++line) {
-      const float* const sums = parameters_.data() + (head * lines + line) * stride;
-      for (Index i = 0; i < columns; ++i) target[line * parameter.strides[2] + i] += sums[i];
-    }
-  }
 }
 
 }  // namespace heed

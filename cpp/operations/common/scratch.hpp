@@ -24,6 +24,10 @@ class Scratch {
 
   [[nodiscard]] bool is_available() const { return data_ != nullptr || floats_ == 0; }
   [[nodiscard]] float* data() const { return data_; }
+  template <typename T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
   [[nodiscard]] Index floats() const { return floats_; }
 
  private:
@@ -32,6 +36,12 @@ class Scratch {
   Index floats_;
   float* data_ = nullptr;
 };
+
+/// The floats that `count` things take, for Scratch::as().
+template <typename T>
+constexpr Index floats_for(Index count) {
+  return (count * Index{sizeof(T)} + Index{sizeof(float)} - 1) / Index{sizeof(float)};
+}
 
 /// The floats of all together if some could not be allocated, else 0.
 inline Index missing_floats(std::initializer_list<const Scratch*> all) {
