@@ -6,7 +6,7 @@
 
 namespace heed::kernels {
 
-void add_row(KvRow source, float factor, int dim, float* target) {
+[[gnu::noinline]] void add_row(KvRow source, float factor, int dim, float* target) {
   if (factor == 0.0F) return;
   for (int i = 0; i < dim; i += kLanes) {
     const int count = dim - i < kLanes ? dim - i : kLanes;

@@ -16,10 +16,12 @@ struct RowCopies {
 
   [[nodiscard]] float* row(std::ptrdiff_t index) const { return data + index * stride; }
   [[nodiscard]] FloatRows from(std::ptrdiff_t index) const { return {row(index), stride}; }
-  [[nodiscard]] bool are_finite(int count) const { return are_all_finite(from(0), count, static_cast<int>(stride)); }
+  [[nodiscard, gnu::noinline]] bool are_finite(int count) const {
+    return are_all_finite(from(0), count, static_cast<int>(stride));
+  }
 
   /// Copies a row times `factor`, or makes it zero.
-  void copy(std::ptrdiff_t index, KvRow source, int dim, float factor) const {
+  [[gnu::noinline]] void copy(std::ptrdiff_t index, KvRow source, int dim, float factor) const {
     float* const target = row(index);
     for (std::ptrdiff_t i = 0; i < stride; i += kLanes) Batch(0.0F).store_aligned(target + i);
     for (int i = 0; source.data && i < dim; i += kLanes) {
