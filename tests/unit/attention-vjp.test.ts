@@ -209,6 +209,23 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentio
     expect((await withSinks.backward(g)).dsinks?.shape).toEqual([2, 1]);
   });
 
+  test("kept results are the tensors that the backward call reads, without a copy", async () => {
+    const random = new Random(85);
+    const [q, k, v, g] = [draw(random, 2, 7, 4), draw(random, 2, 9, 4), draw(random, 2, 9, 5), draw(random, 2, 7, 5)];
+    const plain = await engine.attentionVjp(q, k, v);
+    const expected = await plain.backward(g);
+    const first = await engine.attentionVjp(q, k, v, { keep: true });
+    const again = await engine.attentionVjp(q, k, v, { keep: true, saved: { output: first.output, lse: first.lse } });
+    expect(engine.memory().tensors).toBe(2);
+    for (const { output, lse, backward } of [first, again]) {
+      output.dispose();
+      expect(await backward(g)).toEqual(expected);
+      expect(await lse?.read()).toEqual(plain.lse?.data);
+      lse?.dispose();
+    }
+    expect(engine.memory().tensors).toBe(0);
+  });
+
   test("a call can start from results at hand, and ends with its backward call or its release", async () => {
     const random = new Random(78);
     const [q, k, v] = [draw(random, 2, 7, 4), draw(random, 2, 9, 4), draw(random, 2, 9, 5)];

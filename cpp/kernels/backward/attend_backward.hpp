@@ -6,7 +6,7 @@
 #include "kernels/backward/backward_task.hpp"
 #include "kernels/backward/differences.hpp"
 #include "kernels/backward/function_chain.hpp"
-#include "kernels/backward/key_gradients.hpp"
+#include "kernels/backward/outer_products.hpp"
 #include "kernels/backward/row_delta.hpp"
 #include "kernels/backward/score_chain.hpp"
 #include "kernels/backward/tanh_sums.hpp"
@@ -16,26 +16,6 @@
 #include "kernels/softmax/dropout.hpp"
 
 namespace heed::kernels {
-
-/// Aligned rows in whole panels, those of a task one after the other.
-struct RowCopies {
-  float* data;
-  std::ptrdiff_t stride;
-
-  [[nodiscard]] float* row(std::ptrdiff_t index) const { return data + index * stride; }
-  [[nodiscard]] FloatRows from(std::ptrdiff_t index) const { return {row(index), stride}; }
-  [[nodiscard]] bool are_finite(int count) const { return are_all_finite(from(0), count, static_cast<int>(stride)); }
-
-  /// Copies a row times `factor`, or makes it zero.
-  void copy(std::ptrdiff_t index, KvRow source, int dim, float factor) const {
-    float* const target = row(index);
-    for (std::ptrdiff_t i = 0; i < stride; i += kLanes) Batch(0.0F).store_aligned(target + i);
-    for (int i = 0; source.data && i < dim; i += kLanes) {
-      const int count = dim - i < kLanes ? dim - i : kLanes;
-      store_some(load_widened(source, i, count) * Batch(factor), target + i, count);
-    }
-  }
-};
 
 /// The scratch memory of a BackwardTask, and what its blocks leave there.
 class BackwardBlocks {
@@ -119,7 +99,7 @@ class BackwardBlocks {
     const std::ptrdiff_t key = first_ - backward_.first_key;
     const auto add = [&](const float* tiles, const RowCopies& rows, bool are_finite, float* gradient) {
       if (!gradient) return;
-      add_key_gradients(
+      add_outer_products(
           {{tiles + first_panel_ * tile_floats_, tile_floats_, end_panel_ - first_panel_, rows.from(first_row)},
            stop_ - first_,
            static_cast<int>(rows.stride),

@@ -66,12 +66,20 @@ constexpr std::int64_t backward_scratch_floats(std::int64_t head_dim, std::int64
          std::int64_t{kMaxRows} * (padded_dim(head_dim) + padded_dim(value_dim));
 }
 
+/// What a gradient of a query or a key has beside those of its products.
+struct GradientEpilogue {
+  KvRow along;           // the row of a cosine, which does not change along it; absent: none
+  float inverse_length;  // of that row
+  const float* gate;     // the weights of a gate; null: none
+};
+
 struct QueryGradientRow {
   KvRow query;
-  float* gradient;        // null: not wanted
-  float factor;           // multiplies the sums
-  float product;          // written: of query and gradient
-  float sums[kSumLines];  // written, where there are any
+  float* gradient;  // null: not wanted
+  float factor;     // multiplies the sums
+  GradientEpilogue epilogue;
+  float* sums;    // [kSumLines], written where there are any
+  float product;  // written: of query and gradient, or what is in place of it among the sums
 };
 
 /// The gradients of the queries of one panel.

@@ -1,8 +1,7 @@
 // Sums the gradients of queries over the splits of the keys, in their order, and writes them as rows.
 #pragma once
 
-#include "kernels/backward/backward_task.hpp"
-#include "kernels/backward/row_delta.hpp"
+#include "kernels/backward/gradient_epilogue.hpp"
 
 namespace heed::kernels {
 
@@ -26,19 +25,14 @@ void write_query_gradients(const QueryGradientTask& task) {
   }
   for (int lane = 0; lane < task.row_count; ++lane) {
     QueryGradientRow& row = task.rows[lane];
-    row.product = row.gradient ? dot_rows(row.query, {row.gradient, DType::f32}, task.dim) : 0.0F;
     for (int line = 0; line < task.sum_lines; ++line) {
       row.sums[line] = task.partials[(task.dim + line) * kPanel + lane];
     }
-  }
-}
-
-void add_row(KvRow source, float factor, int dim, float* target) {
-  if (factor == 0.0F) return;
-  for (int i = 0; i < dim; i += kLanes) {
-    const int count = dim - i < kLanes ? dim - i : kLanes;
-    const Batch sum = load_some(target + i, count);
-    store_some(multiply_add(load_widened(source, i, count), Batch(factor), sum), target + i, count);
+    const bool has_sums = task.sum_lines > 0;
+    row.product = has_sums       ? row.sums[1]
+                  : row.gradient ? dot_rows(row.query, {row.gradient, DType::f32}, task.dim)
+                                 : 0.0F;
+    if (row.gradient) finish_gradient(row.epilogue, has_sums ? row.sums[0] : 0.0F, task.dim, row.gradient);
   }
 }
 

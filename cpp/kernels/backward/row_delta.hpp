@@ -5,7 +5,8 @@
 
 namespace heed::kernels {
 
-float dot_rows(KvRow a, KvRow b, int dim) {
+/// The dot product of two rows. Where a number of `b` is zero, that of `a` does not count, NaN or not.
+[[gnu::noinline]] inline float dot_rows(KvRow a, KvRow b, int dim) {
   Batch sum(0.0F);
   for (int i = 0; i < dim; i += kLanes) {
     const int count = dim - i < kLanes ? dim - i : kLanes;

@@ -8,11 +8,8 @@
 #include "kernels/instances/backward.hpp"
 #include "kernels/task/score_constants.hpp"
 #include "operations/attention/prepare_scores.hpp"
-#include "operations/attention/vjp_functions.hpp"
 #include "operations/attention/vjp_job.hpp"
 #include "operations/attention/vjp_score.hpp"
-#include "operations/common/parallel_for.hpp"
-#include "operations/common/scratch.hpp"
 #include "operations/common/view_rows.hpp"
 #include "problem/failures.hpp"
 
@@ -35,17 +32,16 @@ void write_rows(const VjpJob& job, const VjpBlock& block, const float* gradients
 void run_step(const VjpJob& job, Index split, VjpBlock block, int worker, Index partial) {
   const AttentionProblem& forward = job.forward();
   const AttentionGradients& gradients = job.problem.gradients;
-  float* const of_keys = job.key_gradients + worker * job.key_gradients_per_worker;
+  float* const of_keys = job.workers.key_gradients.data() + worker * job.workers.key_gradient_floats;
   float* const of_values = of_keys + job.plan.keys_per_step * job.key_stride();
-  std::fill_n(of_keys, job.key_gradients_per_worker, 0.0F);
+  std::fill_n(of_keys, job.workers.key_gradient_floats, 0.0F);
 
   const bool is_fixed = job.problem.are_weights_fixed();
-  const bool wants_queries = job.query_partials != nullptr && !is_fixed;
-  const bool wants_keys = job.key_gradient.is_present() && !is_fixed;
-  float* const key_sums =
-      job.key_sums == nullptr ? nullptr : job.key_sums + block.group * forward.key_length + block.first_key;
+  const bool wants_queries = job.queries.partials.data() != nullptr && !is_fixed;
+  const bool wants_keys = job.gradients.key.is_present() && !is_fixed;
+  float* const key_sums = job.gradients.key_sums.view.at(0, block.group, block.first_key);
   if (key_sums != nullptr) std::fill_n(key_sums, block.end_key - block.first_key, 0.0F);
-  const kernels::FunctionSlopes of_weights = job.slopes_of(job.weight_mod, partial);
+  const kernels::FunctionSlopes of_weights = job.slopes_of(job.functions.weight, partial);
   VjpRows rows;
   for (; block.first_row < job.plan.rows_per_group && !is_set(forward.options.stop);
        block.first_row += kMaxRowsPerTask) {
@@ -60,26 +56,29 @@ void run_step(const VjpJob& job, Index split, VjpBlock block, int worker, Index 
                .sum_lines = static_cast<int>(sum_lines(forward)),
                .query_gradient = wants_queries ? job.query_partial(split, block.group, block.first_row) : nullptr,
                .key_gradient = wants_keys ? of_keys : nullptr,
-               .value_gradient = job.value_gradient.is_present() ? of_values : nullptr,
+               .value_gradient = job.gradients.value.is_present() ? of_values : nullptr,
                .key_sums = is_fixed ? nullptr : key_sums,
                .scale = forward.scale,
                .pair_gradient = is_fixed ? nullptr : job.pair_partial(split, block.group),
-               .of_scores = job.slopes_of(job.score_mod, partial),
+               .of_scores = job.slopes_of(job.functions.score, partial),
                .of_weights = of_weights,
                .weight_mod = job.expressions.weight.program == nullptr ? nullptr : &job.expressions.weight,
                .scratch = task.scratch.floats + forward_scratch_floats(job)});
   }
-  write_rows(job, block, of_keys, job.key_stride(), job.key_gradient,
-             [&](Index key, float* row) { finish_key(job, block.group, key, row); });
-  write_rows(job, block, of_values, job.value_stride(), job.value_gradient, [](Index, float*) {});
+  write_rows(job, block, of_keys, job.key_stride(), job.gradients.key, [&](Index key, float* row) {
+    const float of_gate = key_sums == nullptr ? 0.0F : key_sums[key - block.first_key];
+    kernels::finish_gradient(key_epilogue(job, block.group, key), of_gate, static_cast<int>(forward.head_dim), row);
+  });
+  write_rows(job, block, of_values, job.value_stride(), job.gradients.value, [](Index, float*) {});
 }
 
 void run_split(const VjpJob& job, Index group, Index split, int worker, Index partial) {
   const AttentionVjpPlan& plan = job.plan;
-  if (job.query_partials != nullptr) {
-    std::fill_n(job.query_partial(split, group, 0), job.panels_per_group() * job.panel_floats(), 0.0F);
+  if (job.queries.partials.data() != nullptr) {
+    std::fill_n(job.query_partial(split, group, 0), job.group_floats(), 0.0F);
   }
-  if (job.pair_partials != nullptr) std::fill_n(job.pair_partial(split, group), job.forward().head_dim, 0.0F);
+  if (job.gradients.pair_partials.view.is_present())
+    std::fill_n(job.pair_partial(split, group), job.forward().head_dim, 0.0F);
   const Index end = std::min((split + 1) * plan.keys_per_split, job.forward().key_length);
   for (Index begin = split * plan.keys_per_split; begin < end; begin += plan.keys_per_step) {
     const Index step_end = std::min(begin + plan.keys_per_step, end);
@@ -98,38 +97,31 @@ void write_queries(const VjpJob& job, Index task) {
     std::array<kernels::QueryGradientRow, kernels::kPanel> rows;
     const auto count = static_cast<int>(std::min<Index>(kernels::kPanel, end - row));
     for (int lane = 0; lane < count; ++lane) {
-      const auto [b, h, query] = query_at(forward, group, row + lane);
-      rows[static_cast<std::size_t>(lane)] = {.query = float_row(job.operands.query, b, h, query),
-                                              .gradient = job.query_gradient.at(b, h, query),
-                                              .factor = gradient_factor(job, {b, h, query})};
+      const QueryAt at = query_at(forward, group, row + lane);
+      rows[static_cast<std::size_t>(lane)] = {.query = float_row(job.operands.query, at.batch, at.head, at.query),
+                                              .gradient = job.gradients.query.at(at.batch, at.head, at.query),
+                                              .factor = gradient_factor(job, at),
+                                              .epilogue = query_epilogue(job, at),
+                                              .sums = job.gradients.row_sums.view.at(at.batch, at.head, at.query)};
     }
-    kernels::write_query_gradients(
-        {.partials = job.query_partial(0, group, row),
-         .split_stride = static_cast<std::ptrdiff_t>(job.group_count() * job.panels_per_group() * job.panel_floats()),
-         .splits = static_cast<int>(job.plan.splits_per_group),
-         .dim = static_cast<int>(forward.head_dim),
-         .sum_lines = static_cast<int>(sum_lines(forward)),
-         .rows = rows.data(),
-         .row_count = count});
+    kernels::write_query_gradients({.partials = job.query_partial(0, group, row),
+                                    .split_stride = static_cast<std::ptrdiff_t>(job.group_count() * job.group_floats()),
+                                    .splits = static_cast<int>(job.plan.splits_per_group),
+                                    .dim = static_cast<int>(forward.head_dim),
+                                    .sum_lines = static_cast<int>(sum_lines(forward)),
+                                    .rows = rows.data(),
+                                    .row_count = count});
     for (int lane = 0; lane < count; ++lane) {
-      kernels::QueryGradientRow& of_row = rows[static_cast<std::size_t>(lane)];
-      finish_query(job, query_at(forward, group, row + lane), of_row);
-      product += static_cast<double>(of_row.product);
-      if (job.row_sums == nullptr) continue;
-      std::ranges::copy(of_row.sums, job.row_sums + job.row_index(group, row + lane) * kernels::kSumLines);
+      product += static_cast<double>(rows[static_cast<std::size_t>(lane)].product);
     }
   }
-  job.products[task] = product;
+  job.queries.products.as<double>()[task] = product;
 }
 
 float delta_of(const VjpJob& job, const QueryAt& at) {
   const AttentionVjpProblem& problem = job.problem;
   const AttentionProblem& forward = job.forward();
-  if (job.deltas != nullptr) {
-    const Index heads = forward.heads_per_group();
-    const Index row = at.head % heads * forward.query_length + at.query;
-    return job.deltas[job.row_index(at.batch * forward.groups + at.head / heads, row)];
-  }
+  if (job.rows.deltas.data() != nullptr) return job.rows.deltas.data()[row_index(forward, at)];
   return kernels::row_delta(problem.output_gradient.at(at.batch, at.head, at.query),
                             problem.output.at(at.batch, at.head, at.query), static_cast<int>(forward.value_dim));
 }
@@ -161,7 +153,7 @@ void clear(const TensorView<float>& view) {
 
 /// Runs the tasks of all groups and splits. Those that would add to the same numbers of a bias, or to the same partial
 /// gradients of tables, follow one another.
-void run_splits(const VjpJob& job, Executor& executor) {
+void run_splits(const VjpJob& job) {
   const AttentionProblem& forward = job.forward();
   const auto alone = [&job](std::size_t axis, Index count) { return job.problem.sums_bias_over(axis) ? count : 1; };
   const Index batches_alone = alone(0, forward.batch);
@@ -178,7 +170,7 @@ void run_splits(const VjpJob& job, Executor& executor) {
     const Index lanes = job.plan.table_partials == 0 ? count : std::min(job.plan.table_partials, count);
     // Earlier keys first: where a mask is causal more rows see them, and a long task taken last would leave the other
     // workers waiting.
-    parallel_for(executor, {lanes, job.plan.workers, forward.options.stop}, [&](Index lane, int worker) {
+    parallel_for(job.executor, job.tasks(lanes), [&](Index lane, int worker) {
       for (Index task = lane; task < count; task += lanes) {
         const Index group = (first_batch + task / groups % batches) * forward.groups + first_group + task % groups;
         run_split(job, group, first_split + task / groups / batches, worker, lane);
@@ -187,24 +179,22 @@ void run_splits(const VjpJob& job, Executor& executor) {
   }
 }
 
-void run_job(const VjpJob& job, Executor& executor) {
+void run_job(const VjpJob& job) {
   const AttentionProblem& forward = job.forward();
   const AttentionGradients& gradients = job.problem.gradients;
-  const StopFlag* const stop = forward.options.stop;
-  find_row_stats(job, executor);
-  run_splits(job, executor);
-  if (is_set(stop)) return;
-  const Index query_tasks = job.group_count() * job.tasks_per_group();
-  if (job.query_partials != nullptr) {
-    parallel_for(executor, {query_tasks, job.plan.workers, stop}, [&](Index task, int) { write_queries(job, task); });
+  find_row_stats(job);
+  run_splits(job);
+  if (is_set(forward.options.stop)) return;
+  if (job.queries.partials.data() != nullptr) {
+    parallel_for(job.executor, job.tasks(job.task_count()), [&](Index task, int) { write_queries(job, task); });
   }
   if (gradients.log_scale != nullptr) {
     double sum = 0.0;
-    for (Index task = 0; task < query_tasks; ++task) sum += job.products[task];
+    for (Index task = 0; task < job.task_count(); ++task) sum += job.queries.products.as<double>()[task];
     *gradients.log_scale = static_cast<float>(sum);
   }
   if (gradients.sinks != nullptr) {
-    parallel_for(executor, {forward.query_heads, job.plan.workers, stop},
+    parallel_for(job.executor, job.tasks(forward.query_heads),
                  [&](Index head, int) { gradients.sinks[head] = static_cast<float>(sink_gradient(job, head)); });
   }
 }
@@ -234,47 +224,16 @@ Status attention_vjp(const AttentionVjpInputs& inputs, const AttentionOptions& o
   ScorePreparation preparation(forward, executor);
   if (const Index missing = preparation.missing_floats(); missing > 0) return no_room(missing);
   const ScoreOperands operands = preparation.run(forward);
-  const ScoreBackward score(problem, plan, executor);
-  if (const Index missing = score.missing_floats(); missing > 0) return no_room(missing);
-  VjpJob job{.problem = problem,
-             .plan = plan,
-             .operands = operands,
-             .expressions = describe_expressions(forward.options.expressions)};
-  const FunctionBackward functions(problem, plan);
-  if (const Index missing = functions.missing_floats(); missing > 0) return no_room(missing);
-  score.prepare(job);
-  job.key_gradients_per_worker = plan.keys_per_step * (job.key_stride() + job.value_stride());
-  job.scratch_per_worker = forward_scratch_floats(job) +
-                           kernels::backward_scratch_floats(forward.head_dim, forward.value_dim, plan.key_block);
-  job.registers_per_worker = register_floats(job.expressions, kernels::kPanel, plan.key_block);
-  functions.prepare(job);
-  const bool wants_queries = problem.wants_queries();
-  const Index partial_floats = job.group_count() * job.panels_per_group() * job.panel_floats();
-  const Scratch scratch(job.scratch_per_worker * plan.workers);
-  const Scratch key_gradients(job.key_gradients_per_worker * plan.workers);
-  const Scratch registers(job.registers_per_worker * plan.workers);
-  const Scratch partials(wants_queries ? plan.splits_per_group * partial_floats : 0);
-  const Scratch products(wants_queries ? 2 * job.group_count() * job.tasks_per_group() : 0);
-  const Scratch row_stats(row_stats_floats(problem, plan));
-  const Scratch deltas(deltas_floats(problem, plan));
-  const Scratch best(2 * forward.top_k * kMaxRowsPerTask * plan.workers);
-  for (const Scratch* memory :
-       {&scratch, &key_gradients, &registers, &partials, &products, &row_stats, &deltas, &best}) {
-    if (!memory->is_available()) return no_room(memory->floats());
-  }
-  job.scratch = scratch.data();
-  job.key_gradients = key_gradients.data();
-  job.registers = registers.data();
-  job.query_partials = partials.data();
-  job.products = reinterpret_cast<double*>(products.data());
-  job.row_stats = reinterpret_cast<kernels::RowStats*>(row_stats.data());
-  job.deltas = deltas.data();
-  job.best = reinterpret_cast<kernels::BestKey*>(best.data());
+  const VjpJob job({.problem = problem, .plan = plan, .operands = operands, .executor = executor});
+  if (const Index missing = job.missing_floats(); missing > 0) return no_room(missing);
 
   clear_sums(gradients);
-  run_job(job, executor);
-  if (!is_set(options.stop)) score.run(job);
-  functions.run(job);
+  run_job(job);
+  if (!is_set(options.stop)) {
+    write_operands(job);
+    sum_parameters(job);
+  }
+  write_tables(job);
   if (is_set(options.stop)) return {StatusCode::aborted, "attentionVjp: stopped by its caller"};
   return {};
 }

@@ -170,13 +170,7 @@ ScorePreparation::ScorePreparation(const AttentionProblem& problem, Executor& ex
       scratch_(scratch_per_worker_ * workers_) {}
 
 Index ScorePreparation::missing_floats() const {
-  Index floats = 0;
-  bool is_available = true;
-  for (const Scratch* memory : {&query_memory_, &key_memory_, &pair_memory_, &scratch_}) {
-    floats += memory->floats();
-    is_available = is_available && memory->is_available();
-  }
-  return is_available ? 0 : floats;
+  return heed::missing_floats({&query_memory_, &key_memory_, &pair_memory_, &scratch_});
 }
 
 void ScorePreparation::make(const Preparation& preparation, float* target, const StopFlag* stop) {

@@ -1,8 +1,7 @@
-#include "operations/attention/vjp_functions.hpp"
-
 #include <algorithm>
 
 #include "heed/rounding.hpp"
+#include "operations/attention/vjp_job.hpp"
 
 namespace heed {
 namespace {
@@ -33,19 +32,13 @@ Index register_floats_of(const VjpFunction& function, Index key_block) {
 
 }  // namespace
 
-FunctionBackward::FunctionBackward(const AttentionVjpProblem& problem, const AttentionVjpPlan& plan)
-    : reads_(divide_up(problem.slopes.read_count * Index{sizeof(kernels::TableSlope)}, Index{sizeof(float)})),
-      partials_(plan.table_partials * problem.gradients.table_numbers) {}
-
-Index FunctionBackward::missing_floats() const {
-  return reads_.is_available() && partials_.is_available() ? 0 : reads_.floats() + partials_.floats();
-}
-
-void FunctionBackward::prepare(VjpJob& job) const {
-  const AttentionVjpProblem& problem = job.problem;
-  const Expressions& expressions = job.forward().options.expressions;
-  const ExpressionSlopes& slopes = problem.slopes;
-  auto* next = reinterpret_cast<kernels::TableSlope*>(reads_.data());
+VjpFunctions::VjpFunctions(const VjpWork& work)
+    : reads(floats_for<kernels::TableSlope>(work.problem.slopes.read_count)),
+      table_partials(work.plan.table_partials * work.problem.gradients.table_numbers) {
+  if (!reads.is_available() || !table_partials.is_available()) return;
+  const Expressions& expressions = work.forward().options.expressions;
+  const ExpressionSlopes& slopes = work.problem.slopes;
+  auto* next = reads.as<kernels::TableSlope>();
   const auto describe_function = [&](ProgramOf which, std::int32_t start, VjpFunction& function) {
     if (start != 0) function.slope = describe_program(expressions, start);
     function.reads = next;
@@ -53,24 +46,22 @@ void FunctionBackward::prepare(VjpJob& job) const {
       if (slopes.reads[i].reader == static_cast<std::int32_t>(which)) *next++ = describe(expressions, slopes.reads[i]);
     }
     function.read_count = static_cast<int>(next - function.reads);
-    job.registers_per_worker =
-        std::max(job.registers_per_worker, register_floats_of(function, Index{job.plan.key_block}));
+    register_floats = std::max(register_floats, register_floats_of(function, Index{work.plan.key_block}));
   };
   // A choice that is held fixed leaves nothing of the scores to differentiate, and no weights but 0 and 1.
-  const bool are_fixed = problem.are_weights_fixed();
-  if (!are_fixed) describe_function(ProgramOf::score, slopes.score, job.score_mod);
-  describe_function(ProgramOf::weight, are_fixed ? 0 : slopes.weight, job.weight_mod);
-  job.table_partials = partials_.data();
-  std::fill_n(partials_.data(), partials_.floats(), 0.0F);
+  const bool are_fixed = work.problem.are_weights_fixed();
+  if (!are_fixed) describe_function(ProgramOf::score, slopes.score, score);
+  describe_function(ProgramOf::weight, are_fixed ? 0 : slopes.weight, weight);
+  std::fill_n(table_partials.data(), table_partials.floats(), 0.0F);
 }
 
-void FunctionBackward::run(const VjpJob& job) const {
+void write_tables(const VjpJob& job) {
   const Index numbers = job.problem.gradients.table_numbers;
   float* const target = job.problem.gradients.tables;
   if (target == nullptr) return;
   std::fill_n(target, numbers, 0.0F);
   for (Index partial = 0; partial < job.plan.table_partials; ++partial) {
-    const float* const added = partials_.data() + partial * numbers;
+    const float* const added = job.functions.table_partials.data() + partial * numbers;
     for (Index i = 0; i < numbers; ++i) target[i] += added[i];
   }
 }

@@ -33,8 +33,8 @@ void describe_rows(const VjpJob& job, const VjpBlock& block, VjpRows& all) {
     row.key_begin = std::clamp(row.key_begin, begin, end);
     row.key_end = std::clamp(row.key_end, row.key_begin, end);
     all.see_keys = all.see_keys || row.key_begin < row.key_end;
-    if (job.row_stats != nullptr) {
-      row.stats = job.row_stats + job.row_index(block.group, block.first_row + i);
+    if (kernels::RowStats* const stats = job.rows.stats.as<kernels::RowStats>(); stats != nullptr) {
+      row.stats = stats + job.row_index(block.group, block.first_row + i);
     } else {
       // The saved log-sum-exp makes P at once: row_max is lse * log2 e here, and P = exp2(score - row_max), as scores
       // come times log2 e.
@@ -42,8 +42,9 @@ void describe_rows(const VjpJob& job, const VjpBlock& block, VjpRows& all) {
       all.stats[index] = {.row_max = row_max, .factor = 1.0F, .shift = 0.0F, .threshold = 0.0F, .last_kept = 0};
       row.stats = &all.stats[index];
     }
-    const float* const delta =
-        job.deltas == nullptr ? nullptr : job.deltas + job.row_index(block.group, block.first_row + i);
+    const float* const delta = job.rows.deltas.data() == nullptr
+                                   ? nullptr
+                                   : job.rows.deltas.data() + job.row_index(block.group, block.first_row + i);
     all.backward[index] = {.output_gradient = problem.output_gradient.at(b, h, query),
                            .weights_gradient = problem.weights_gradient.at(b, h, query),
                            .output = problem.has_plain_deltas() ? problem.output.at(b, h, query) : nullptr,
@@ -64,19 +65,44 @@ kernels::AttentionTask task_for(const VjpJob& job, Index group, const VjpRows& r
   task.row_count = static_cast<int>(rows.count);
   task.score.mod = job.expressions.score.program == nullptr ? nullptr : &job.expressions.score;
   task.mask.mod = job.expressions.mask.program == nullptr ? nullptr : &job.expressions.mask;
-  task.scratch.floats = job.scratch + worker * job.scratch_per_worker;
-  task.scratch.registers = job.registers + worker * job.registers_per_worker;
-  task.scratch.best = job.best + worker * kMaxRowsPerTask * forward.top_k;
+  const VjpWorkers& memory = job.workers;
+  task.scratch.floats = memory.scratch.data() + worker * memory.scratch_floats;
+  task.scratch.registers = memory.registers.data() + worker * memory.register_floats;
+  task.scratch.best = memory.best.as<kernels::BestKey>() + worker * kMaxRowsPerTask * forward.top_k;
   return task;
 }
 
-Index forward_scratch_floats(const VjpJob& job) {
-  const AttentionProblem& forward = job.forward();
-  const int key_block = job.plan.key_block;
+Index forward_scratch_floats(const VjpWork& work) {
+  const AttentionProblem& forward = work.forward();
+  const int key_block = work.plan.key_block;
   return kernels::prefill_scratch_floats(kernels::kPanel, kMaxRowsPerTask / kernels::kPanel, forward.head_dim,
                                          forward.value_dim, key_block) +
-         kernels::widened_floats(job.operands.key.dtype, forward.head_dim, key_block) +
+         kernels::widened_floats(work.operands.key.dtype, forward.head_dim, key_block) +
          kernels::widened_floats(forward.inputs.value.dtype, forward.value_dim, key_block);
+}
+
+VjpWorkers::VjpWorkers(const VjpWork& work, Index registers_of_one)
+    : scratch_floats(forward_scratch_floats(work) + kernels::backward_scratch_floats(work.forward().head_dim,
+                                                                                     work.forward().value_dim,
+                                                                                     work.plan.key_block)),
+      register_floats(registers_of_one),
+      key_gradient_floats(work.plan.keys_per_step * (work.key_stride() + work.value_stride())),
+      scratch(scratch_floats * work.plan.workers),
+      registers(register_floats * work.plan.workers),
+      key_gradients(key_gradient_floats * work.plan.workers),
+      best(floats_for<kernels::BestKey>(work.forward().top_k * kMaxRowsPerTask * work.plan.workers)) {}
+
+VjpQuerySums::VjpQuerySums(const VjpWork& work)
+    : partials(work.problem.wants_queries() ? work.plan.splits_per_group * work.group_count() * work.group_floats()
+                                            : 0),
+      products(work.problem.wants_queries() ? floats_for<double>(work.task_count()) : 0) {}
+
+Index VjpJob::missing_floats() const {
+  return heed::missing_floats({&gradients.own_query, &gradients.own_key, &gradients.own_value, &gradients.row_sums,
+                               &gradients.key_sums, &gradients.pair_partials, &parameters.products, &parameters.sums,
+                               &functions.reads, &functions.table_partials, &workers.scratch, &workers.registers,
+                               &workers.key_gradients, &workers.best, &rows.stats, &rows.deltas, &queries.partials,
+                               &queries.products});
 }
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 // Aligned memory for the length of one operation, without exceptions.
 #pragma once
 
+#include <initializer_list>
 #include <limits>
 #include <new>
 
@@ -23,6 +24,10 @@ class Scratch {
 
   [[nodiscard]] bool is_available() const { return data_ != nullptr || floats_ == 0; }
   [[nodiscard]] float* data() const { return data_; }
+  template <typename T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
   [[nodiscard]] Index floats() const { return floats_; }
 
  private:
@@ -31,5 +36,22 @@ class Scratch {
   Index floats_;
   float* data_ = nullptr;
 };
+
+/// The floats that `count` things take, for Scratch::as().
+template <typename T>
+constexpr Index floats_for(Index count) {
+  return (count * Index{sizeof(T)} + Index{sizeof(float)} - 1) / Index{sizeof(float)};
+}
+
+/// The floats of all together if some could not be allocated, else 0.
+inline Index missing_floats(std::initializer_list<const Scratch*> all) {
+  Index floats = 0;
+  bool are_available = true;
+  for (const Scratch* memory : all) {
+    floats += memory->floats();
+    are_available = are_available && memory->is_available();
+  }
+  return are_available ? 0 : floats;
+}
 
 }  // namespace heed

@@ -3,7 +3,7 @@
 import type { Backend, Computer, DType, Resident } from "../backends/backend.js";
 import type { AnyGpuBuffer } from "../base/browser-globals.js";
 import { HeedError } from "../base/errors.js";
-import { fromF16 } from "../base/f16.js";
+import { asF32 } from "../base/f16.js";
 import { DISPOSE, finalise, unfinalise } from "../memory/disposable.js";
 
 /** A result as an array, which belongs to the caller. */
@@ -75,8 +75,7 @@ export class Tensor {
 
   /** Copies its values to an f32 array. Rejects with HeedError `disposed` when it was disposed of. */
   async read(): Promise<Float32Array> {
-    const data = await this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this"));
-    return data instanceof Uint16Array ? fromF16(data) : data;
+    return asF32(await this.#backend.download(Tensor.residentOf(this, this.#backend, "Tensor.read: this")));
   }
 
   /** Frees its memory as soon as the calls that use it are done. May be called twice. */

@@ -29,6 +29,11 @@ function withoutLast(number: number, bits: number): number {
   return (number + (1 << (bits - 1)) - 1 + isOdd) >>> bits;
 }
 
+/** What was downloaded, in f32; without a copy where it is that already. */
+export function asF32(downloaded: Float32Array | Uint16Array): Float32Array {
+  return downloaded instanceof Uint16Array ? fromF16(downloaded) : downloaded;
+}
+
 /** The same values, exactly. */
 export function fromF16(f16: Uint16Array): Float32Array<ArrayBuffer> {
   const floats = new Float32Array(f16.length);

@@ -7,6 +7,7 @@ import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Resident } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
+import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
 import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { listOf, MOST_LISTED } from "../base/typed-array.js";
@@ -142,7 +143,7 @@ export abstract class Layer {
         known.get(from) ??
         (from instanceof Numbers
           ? from.read(`${this.where}: parameter ${name}`).slice()
-          : Float32Array.from((await variable?.backend.download(from)) ?? []));
+          : asF32((await variable?.backend.download(from)) ?? new Float32Array()));
       known.set(from, data);
       read.set(name, { data, shape });
     }

@@ -77,8 +77,9 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
       builder.integer(CALL.tableReadCount, slopes.tableReads.length / slopes.readWords);
     }
     for (const name of wanted) {
-      const room = name === "tables" ? line(slopes?.tableGradientNumbers ?? 0) : roomOf(forward, name);
-      builder.output(WORDS[name], room, keep);
+      // Those of all tables are one row, of which nobody keeps the whole.
+      if (name === "tables") builder.output(WORDS[name], line(slopes?.tableGradientNumbers ?? 0), false);
+      else builder.output(WORDS[name], roomOf(forward, name), keep);
     }
   },
   work: ({ forward: { query, key, value } }) => {

@@ -3,6 +3,7 @@
 import type { Resident } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
+import { asF32 } from "../base/f16.js";
 import { guardAsync } from "../base/guard.js";
 import { isOptions, readCount, readRecord } from "../base/read-values.js";
 import { ByteReader, type FileSource } from "../layers/io/byte-reader.js";
@@ -54,7 +55,7 @@ export function saveCheckpoint(
         for (const learning of learn(model, root)) {
           const { value, shape } = learning.variable;
           const add = async (name: string, resident: Resident): Promise<void> => {
-            tensors.set(name, { data: Float32Array.from(await root.download(resident)), shape });
+            tensors.set(name, { data: asF32(await root.download(resident)), shape });
           };
           const name = firstName(learning);
           const { parts, steps } = optimizer.stateOf(learning.variable) ?? { parts: {}, steps: 0 };

@@ -4,6 +4,7 @@ import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import type { Program } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
+import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
 import { readBoolean, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Layer } from "../layers/layer.js";
@@ -164,5 +165,5 @@ async function readGradient(program: Program, backward: BackwardPass, x: Tensor)
   const gradient = backward.of(x);
   const { shape } = x;
   if (gradient === null) return { data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape, dtype: "f32" };
-  return { data: Float32Array.from(await program.download(gradient)), shape, dtype: "f32" };
+  return { data: asF32(await program.download(gradient)), shape, dtype: "f32" };
 }

@@ -8,7 +8,6 @@ import type {
   Dims4,
   Operand,
   OutputView,
-  Resident,
 } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
@@ -18,7 +17,6 @@ import { listOf } from "../../base/typed-array.js";
 import { unlessAborted } from "../../base/unless-aborted.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
-import { finalise, unfinalise } from "../../memory/disposable.js";
 import {
   ATTENTION_VJP,
   SCORE_GRADIENTS,
@@ -109,48 +107,46 @@ async function vjp(backend: Backend, held: Held): Promise<Result> {
     };
   });
   return guardAsync("memory", `${where}: computing`, async () => {
-    const { problem } = checked;
     // The compiler of derivatives is loaded where there is something to differentiate.
     const functions = Object.keys(trees).length === 0 ? null : await compiled(where, trees);
     await unlessAborted(where, signal, () => root.use("training"));
-    const results = saved ?? (await forward(backend, problem, signal));
-    const way = new Way(backend, { checked, given, functions, held, ...results });
+    const results = saved ?? (await forward(backend, checked, signal));
+    const pass = new SavedForward(backend, { checked, given, functions, held, ...results });
     try {
-      return await way.results(keep);
+      return await pass.results(keep);
     } catch (error) {
-      way.release();
+      pass.release();
       throw error;
     }
   });
 }
 
-/** The results of the forward call, and the residents among them that belong to this call. */
-interface Saved {
-  readonly output: Operand;
-  readonly lse: Operand | null;
-  readonly own: readonly Resident[];
+/** A result of the forward call, and the tensor that holds it; null: it was given as an array. */
+interface SavedResult {
+  readonly operand: Operand;
+  readonly tensor: Tensor | null;
 }
 
-async function forward(backend: Backend, problem: AttentionProblem, signal: AbortSignal | null): Promise<Saved> {
+interface Saved {
+  readonly output: SavedResult;
+  readonly lse: SavedResult | null;
+}
+
+async function forward(
+  backend: Backend,
+  { problem, shapes }: CheckedAttention,
+  signal: AbortSignal | null,
+): Promise<Saved> {
   const run = (own: AttentionProblem): Promise<AttentionComputed> => backend.root.attention(own, signal);
   const { output, lse } = await (backend.onRoot?.("attentionVjp", problem, run) ?? run(problem));
-  const own = [output, ...(lse === null ? [] : [lse])].map(residentOf);
-  const [ofOutput, ofLse] = own;
-  if (ofOutput === undefined) throw new TypeError("attention has an output");
-  return {
-    output: placed(ofOutput, problem.output),
-    lse: ofLse === undefined || problem.lse === null ? null : placed(ofLse, problem.lse),
-    own,
+  const saved = (source: Computed, shape: readonly number[], view: OutputView): SavedResult => {
+    if (source.kind !== "resident") throw new TypeError("what is kept is a resident");
+    return { operand: { ...view, source, dtype: "f32" }, tensor: new Tensor(backend, source.resident, shape) };
   };
-}
-
-function placed(resident: Resident, { elements, shape, strides }: OutputView): Operand {
-  return { source: { kind: "resident", resident }, dtype: "f32", elements, shape, strides };
-}
-
-function residentOf(computed: Computed): Resident {
-  if (computed.kind === "resident") return computed.resident;
-  throw new TypeError("what is kept is a resident");
+  return {
+    output: saved(output, shapes.output, problem.output),
+    lse: lse === null || problem.lse === null ? null : saved(lse, shapes.perQuery, problem.lse),
+  };
 }
 
 /** What a forward call gave before. */
@@ -162,10 +158,13 @@ function readSaved(
   needsLse: boolean,
 ): Saved {
   const given = readRecord(where, "saved", value, ["output", "lse"]);
-  const bring = (name: string, shape: readonly number[], view: View): Operand =>
-    read(where, `saved.${name}`, given[name], { backend: root, shape, view });
+  const bring = (name: string, shape: readonly number[], view: View): SavedResult => {
+    const value = given[name];
+    const operand = read(where, `saved.${name}`, value, { backend: root, shape, view });
+    return { operand, tensor: Tensor.is(value) ? value : null };
+  };
   const lse = needsLse && problem.lse !== null ? bring("lse", shapes.perQuery, problem.lse) : null;
-  return { output: bring("output", shapes.output, problem.output), lse, own: [] };
+  return { output: bring("output", shapes.output, problem.output), lse };
 }
 
 /** Reads what must have a known shape. */
@@ -220,7 +219,7 @@ interface Kept extends Saved {
 }
 
 /** What the backward call needs, until it is done or released. */
-class Way {
+class SavedForward {
   readonly #backend: Backend;
   /** Null once it was used or released. */
   #kept: Kept | null;
@@ -229,21 +228,20 @@ class Way {
   constructor(backend: Backend, kept: Kept) {
     this.#backend = backend;
     this.#kept = kept;
-    const { own } = kept;
-    finalise(this, () => {
-      for (const resident of own) backend.free(resident);
-    });
   }
 
   async results(keep: boolean): Promise<Result> {
     const kept = this.#kept;
     if (kept === null) throw new TypeError("nothing was released yet");
     const { shapes } = kept.checked;
-    const result = async ({ source }: Operand, shape: readonly number[]): Promise<Gradient> => {
-      if (source.kind === "paged") throw new TypeError("results are not paged");
-      const numbers = source.kind === "array" ? source.array : await this.#backend.download(source.resident);
-      const data = Float32Array.from(numbers);
-      return keep ? new Tensor(this.#backend, this.#backend.upload(data), shape) : { data, shape, dtype: "f32" };
+    const result = async (
+      { operand: { source }, tensor }: SavedResult,
+      shape: readonly number[],
+    ): Promise<Gradient> => {
+      if (tensor !== null) return keep ? Tensor.share(tensor) : this.#resultOf(await tensor.read(), shape, false);
+      const numbers = source.kind === "array" ? source.array : null;
+      if (!(numbers instanceof Float32Array)) throw new TypeError("what is no tensor is an array of f32");
+      return this.#resultOf(keep ? numbers : numbers.slice(), shape, keep);
     };
     return {
       output: await result(kept.output, shapes.output),
@@ -258,9 +256,13 @@ class Way {
     const kept = this.#kept;
     this.#kept = null;
     this.#isReleased = true;
-    unfinalise(this);
-    for (const resident of kept?.own ?? []) this.#backend.free(resident);
+    kept?.output.tensor?.dispose();
+    kept?.lse?.tensor?.dispose();
     kept?.held.release();
+  }
+
+  #resultOf(data: Float32Array, shape: readonly number[], keep: boolean): Gradient {
+    return keep ? new Tensor(this.#backend, this.#backend.upload(data), shape) : { data, shape, dtype: "f32" };
   }
 
   #backward(outputGradient: unknown, options: unknown): Promise<Gradients> {
@@ -285,8 +287,8 @@ class Way {
       const call = {
         forward: functions === null ? problem : { ...problem, programs: functions },
         slopes: functions,
-        output: kept.output,
-        lse: kept.lse,
+        output: kept.output.operand,
+        lse: kept.lse?.operand ?? null,
         ...gradients,
         wanted,
         keep,
@@ -335,25 +337,19 @@ class Way {
       dsinks: sinks && returned(this.#backend, sinks, given.sinks),
       dtemperature: given.temperature === null ? undefined : -(await numberOf("logScale")) / given.temperature,
       dscore: given.score.size === 0 ? undefined : score,
-      dtables: await this.#tables(made.get("tables"), functions, keep),
+      dtables: this.#tables(made.get("tables"), functions, keep),
     };
   }
 
   /** The gradient of each table, out of those of all; zeros where there is none among them. */
-  async #tables(
-    all: Computed | undefined,
-    functions: Functions | null,
-    keep: boolean,
-  ): Promise<readonly Gradient[] | undefined> {
+  #tables(all: Computed | undefined, functions: Functions | null, keep: boolean): readonly Gradient[] | undefined {
     const tables = functions?.tableGradients ?? [];
     if (tables.length === 0) return undefined;
-    const isKept = all?.kind === "resident";
-    const numbers = isKept ? Float32Array.from(await this.#backend.download(all.resident)) : all?.array;
-    if (isKept) this.#backend.free(all.resident);
+    const numbers = all?.kind === "array" ? all.array : new Float32Array();
     return tables.map(({ shape, start }) => {
-      const data = new Float32Array(product(shape));
-      if (start !== null && numbers !== undefined) data.set(numbers.subarray(start, start + data.length));
-      return keep ? new Tensor(this.#backend, this.#backend.upload(data), shape) : { data, shape, dtype: "f32" };
+      const length = product(shape);
+      const own = start === null ? new Float32Array(length) : numbers.slice(start, start + length);
+      return this.#resultOf(own, shape, keep);
     });
   }
 }
