@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include "operations/common/call.hpp"
 
@@ -35,16 +36,23 @@ constexpr std::string_view name_of() {
   return last_word(__PRETTY_FUNCTION__);
 }
 
-/// top_k and TopK as topK.
+/// top_k, top.k and TopK as topK.
 inline std::string camel_case(std::string_view name) {
   std::string made;
   bool is_next = false;
   for (const char letter : name) {
-    if (letter != '_') made += static_cast<char>(is_next ? std::toupper(letter) : letter);
-    is_next = letter == '_';
+    const bool is_between = letter == '_' || letter == '.';
+    if (!is_between) made += static_cast<char>(is_next ? std::toupper(letter) : letter);
+    is_next = is_between;
   }
   made[0] = static_cast<char>(std::tolower(made[0]));
   return made;
+}
+
+/// top.k as top_k.
+inline std::string snake_case(std::string name) {
+  for (char& letter : name) letter = letter == '.' ? '_' : letter;
+  return name;
 }
 
 /// TopK as TOP_K.
@@ -112,6 +120,26 @@ void for_each_field(const Struct& whole, const Visitor& visit) {
   std::apply([&](const auto&... fields) { (next(fields), ...); }, whole.fields());
 }
 
+/// What WGSL calls the type of a word: an address is where something starts in its tables.
+template <class Field>
+constexpr const char* shader_type() {
+  if (std::is_floating_point_v<Field>) return "f32";
+  return std::is_signed_v<Field> ? "i32" : "u32";
+}
+
+/// Prints a group of a call's fields by the names that shaders give them: their words in the call and their types.
+template <class Call, class Group>
+void print_group(const char* name, Group Call::* group) {
+  static constexpr Call kCall{};
+  std::printf("export const %s = {\n", name);
+  for_each_field(kCall.*group, [](std::string_view field_name, const auto& field) {
+    const auto word = reinterpret_cast<const std::uint32_t*>(&field) - reinterpret_cast<const std::uint32_t*>(&kCall);
+    const char* const type = shader_type<std::remove_cvref_t<decltype(field)>>();
+    std::printf("  %s: { word: %td, type: \"%s\" },\n", snake_case(std::string(field_name)).c_str(), word, type);
+  });
+  std::puts("} as const;");
+}
+
 /// Prints the fields of a call, and the enumerations among them that are not yet `printed`.
 template <class Call>
 void print_call(std::set<std::string_view>& printed) {
@@ -123,11 +151,10 @@ void print_call(std::set<std::string_view>& printed) {
   });
   std::puts("} as const;");
   for_each_field(kCall, [&]<class Field>(std::string_view /*name*/, const Field& /*field*/) {
-    if constexpr (requires { typename Field::Enumeration; }) {
-      using Enum = typename Field::Enumeration;
-      if (!printed.insert(name_of<Enum>()).second) return;
-      std::printf("export const %s = {\n", constant_case(name_of<Enum>()).c_str());
-      print_enumerators<Enum>();
+    if constexpr (std::is_enum_v<Field>) {
+      if (!printed.insert(name_of<Field>()).second) return;
+      std::printf("export const %s = {\n", constant_case(name_of<Field>()).c_str());
+      print_enumerators<Field>();
       std::puts("} as const;");
     }
   });

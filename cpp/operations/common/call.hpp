@@ -3,16 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
-#include <tuple>
 
 #include "heed/executor.hpp"
-
-/// Names the fields of a call, all of them and in their order. bindings/ prints their offsets for TypeScript, which
-/// calls is_centred isCentred. A field that is itself a struct with named fields is replaced by them.
-#define HEED_FIELDS(...)                                    \
-  static constexpr std::string_view kFields = #__VA_ARGS__; \
-  [[nodiscard]] constexpr auto fields() const { return std::tie(__VA_ARGS__); }
+#include "heed/fields.hpp"
 
 namespace heed {
 
@@ -25,17 +18,6 @@ struct CallHeader {
 };
 
 inline const StopFlag* stop_of(const CallHeader& header) { return reinterpret_cast<const StopFlag*>(&header.stop); }
-
-/// An enumerator in a call. The numbers of its enumeration are printed for TypeScript, which calls gelu_tanh
-/// "gelu-tanh".
-template <class Enum>
-struct Enumerator {
-  using Enumeration = Enum;
-
-  std::int32_t number;
-
-  operator Enum() const { return static_cast<Enum>(number); }  // NOLINT(google-explicit-constructor)
-};
 
 struct PackedView {
   std::uint32_t address;  // 0: absent

@@ -29,7 +29,7 @@ Pointwise unpack(const PackedPointwise& rule) {
 }
 
 Status check_pointwise(const RowRules& rules, const Pointwise& rule, Index count, Index length) {
-  if (rule.activation > Activation::sigmoid) {
+  if (!is_known(rule.activation)) {
     return rules.broken(StatusCode::option,
                         {"activation must be one of those known, got number ", static_cast<Index>(rule.activation)});
   }

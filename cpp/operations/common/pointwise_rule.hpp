@@ -21,7 +21,7 @@ struct PackedPointwise {
   PackedView bias;
   PackedView factor;
   PackedView addend;
-  Enumerator<Activation> activation;
+  Activation activation;
 
   HEED_FIELDS(bias, factor, addend, activation)
 };

@@ -22,7 +22,7 @@ struct LossOutputs {
 Status cross_entropy(const CrossEntropyInputs& inputs, const LossOutputs& outputs, Executor& executor,
                      const StopFlag* stop = nullptr);
 
-enum class ElementLoss : std::uint8_t { squared_error = 0, binary_cross_entropy = 1 };
+enum class ElementLoss : std::uint32_t { squared_error = 0, binary_cross_entropy = 1 };
 
 /// The mean over all numbers of [1, n]. Binary cross-entropy is that of logits.
 Status element_loss(ElementLoss kind, const Rows<const float>& predictions, const Rows<const float>& targets,
@@ -46,7 +46,7 @@ struct ElementLossCall {
   CallHeader header;
   PackedView predictions;
   PackedView targets;
-  Enumerator<ElementLoss> kind;
+  ElementLoss kind;
   PackedView loss;
   PackedView gradient;
 

@@ -29,7 +29,7 @@ Status pointwise_backward(const PointwiseBackwardInputs& inputs, const Pointwise
   const auto check_if = [&](const char* name, const auto& rows) {
     return rows.is_present() ? kRules.check(name, rows, count, length) : Status{};
   };
-  if (activation > Activation::sigmoid) {
+  if (!is_known(activation)) {
     return kRules.broken(StatusCode::option,
                          {"activation must be one of those known, got number ", static_cast<Index>(activation)});
   }

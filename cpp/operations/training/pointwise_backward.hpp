@@ -28,7 +28,7 @@ struct PointwiseBackwardCall {
   PackedView gradient;
   PackedView source;
   PackedView factor;
-  Enumerator<Activation> activation;
+  Activation activation;
   PackedView source_gradient;
   PackedView factor_gradient;
 
