@@ -1,7 +1,12 @@
 // The numbers of a call that every shader reads: one uniform struct, written from a record and declared from the same list. Pure.
 
+import { packKernelOptions } from "../../operations/attention.js";
+import type { AttentionProblem, CallBuilder } from "../backend.js";
+import { SCORE_OPTIONS, WEIGHT_OPTIONS } from "../wasm/generated/attention-call.js";
+import type { Constants } from "./shaders/compose.js";
+
 /** Strides and offsets count elements. A name that ends in `_at` says where something starts in the tables or the results, in 32-bit words. */
-const FIELDS = {
+const OWN_FIELDS = {
   heads: "u32",
   /** Heads of K as the kernels read it. These are more than the KV heads where a projection of K goes by query head. */
   key_heads: "u32",
@@ -35,8 +40,6 @@ const FIELDS = {
   out_i: "u32",
   ranges_at: "u32",
   tiles_at: "u32",
-  slopes_at: "u32",
-  sinks_at: "u32",
   /** Constants of score functions: a number or a vector for each head. */
   constants_at: "u32",
   constants_h: "u32",
@@ -60,26 +63,56 @@ const FIELDS = {
   pairs_rows: "u32",
   pairs: "u32",
   scale: "f32",
-  softcap: "f32",
   drop_last: "u32",
   drop_seed: "u32",
   drop_keep: "f32",
 } as const;
 
-export type Params = Readonly<Record<keyof typeof FIELDS, number>>;
+type OptionName = keyof typeof SCORE_OPTIONS | keyof typeof WEIGHT_OPTIONS;
 
-const NAMES = Object.keys(FIELDS) as readonly (keyof typeof FIELDS)[];
+const OPTIONS = Object.entries({ ...SCORE_OPTIONS, ...WEIGHT_OPTIONS }) as [
+  OptionName,
+  { word: number; type: string },
+][];
+
+/** The options that both backends' kernels read. Arrays are in the tables, none of them at 0. */
+export type Options = Readonly<Record<OptionName, number>>;
+
+export type Params = Options & Readonly<Record<keyof typeof OWN_FIELDS, number>>;
+
+const FIELDS = [...Object.entries(OWN_FIELDS), ...OPTIONS.map(([name, { type }]) => [name, type])] as [
+  keyof Params & string,
+  string,
+][];
 
 /** The size of a uniform struct is a multiple of 16 bytes. */
-export const PARAM_BYTES = Math.ceil((NAMES.length * 4) / 16) * 16;
+export const PARAM_BYTES = Math.ceil((FIELDS.length * 4) / 16) * 16;
 
-export const PARAMS_STRUCT = `struct Params {\n${NAMES.map((name) => `  ${name}: ${FIELDS[name]},`).join("\n")}\n}`;
+export const PARAMS_STRUCT = `struct Params {\n${FIELDS.map(([name, type]) => `  ${name}: ${type},`).join("\n")}\n}`;
+
+/** `place` puts an array into the tables and says where. */
+export function optionParams(
+  problem: AttentionProblem,
+  place: (array: Int32Array | Float32Array | Float64Array) => number,
+): Options {
+  const words = new Map<number, number>();
+  const set = (word: number, value: number | boolean): void => void words.set(word, Number(value));
+  const numbers: CallBuilder["numbers"] = (word, array) => set(word, array === null ? 0 : place(array));
+  packKernelOptions(problem, { float: set, integer: set, numbers });
+  return Object.fromEntries(OPTIONS.map(([name, { word }]) => [name, words.get(word)])) as unknown as Options;
+}
+
+/** The score options that are given, as overrides of scores.wgsl. */
+export function scoreSteps(options: Options): Constants {
+  const names = Object.keys(SCORE_OPTIONS) as (keyof typeof SCORE_OPTIONS)[];
+  return Object.fromEntries(names.map((name) => [name.toUpperCase(), options[name] !== 0]));
+}
 
 export function packParams(params: Params): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(PARAM_BYTES / 4);
   const floats = new Float32Array(words.buffer);
-  for (const [index, name] of NAMES.entries()) {
-    const target = FIELDS[name] === "f32" ? floats : words;
+  for (const [index, [name, type]] of FIELDS.entries()) {
+    const target = type === "f32" ? floats : words;
     target[index] = params[name];
   }
   return words;
