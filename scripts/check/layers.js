@@ -77,14 +77,7 @@ const WEB_ROOMS = {
   "backends/wasm/generated": [],
   "backends/wasm": ["backends/wasm/generated", "backends", "operations", "memory", "platform", "base"],
   "backends/webgpu/shaders": ["backends/webgpu", "expr/layout.ts"],
-  "backends/webgpu": [
-    "backends/webgpu/shaders",
-    "backends",
-    "backends/wasm/generated/attention-call.ts",
-    "operations",
-    "memory",
-    "base",
-  ],
+  "backends/webgpu": ["backends/webgpu/shaders", "backends", "backends/wasm/generated", "operations", "memory", "base"],
   backends: ["base"],
   // one file an operation: its problem, its packed call, its cost
   "operations/training": ["operations", "backends", "backends/wasm/generated", "base"],
