@@ -49,12 +49,6 @@ inline std::string camel_case(std::string_view name) {
   return made;
 }
 
-/// top.k as top_k.
-inline std::string snake_case(std::string name) {
-  for (char& letter : name) letter = letter == '.' ? '_' : letter;
-  return name;
-}
-
 /// TopK as TOP_K.
 inline std::string constant_case(std::string_view name) {
   std::string made;
@@ -118,26 +112,6 @@ void for_each_field(const Struct& whole, const Visitor& visit) {
     }
   };
   std::apply([&](const auto&... fields) { (next(fields), ...); }, whole.fields());
-}
-
-/// What WGSL calls the type of a word: an address is where something starts in its tables.
-template <class Field>
-constexpr const char* shader_type() {
-  if (std::is_floating_point_v<Field>) return "f32";
-  return std::is_signed_v<Field> ? "i32" : "u32";
-}
-
-/// Prints a group of a call's fields by the names that shaders give them: their words in the call and their types.
-template <class Call, class Group>
-void print_group(const char* name, Group Call::* group) {
-  static constexpr Call kCall{};
-  std::printf("export const %s = {\n", name);
-  for_each_field(kCall.*group, [](std::string_view field_name, const auto& field) {
-    const auto word = reinterpret_cast<const std::uint32_t*>(&field) - reinterpret_cast<const std::uint32_t*>(&kCall);
-    const char* const type = shader_type<std::remove_cvref_t<decltype(field)>>();
-    std::printf("  %s: { word: %td, type: \"%s\" },\n", snake_case(std::string(field_name)).c_str(), word, type);
-  });
-  std::puts("} as const;");
 }
 
 /// Prints the fields of a call, and the enumerations among them that are not yet `printed`.

@@ -240,7 +240,7 @@ describe("row ranges", () => {
 
 describe("parameters", () => {
   test("are at the offsets of the shader's struct", () => {
-    const names = [...PARAMS_STRUCT.matchAll(/(\w+): ([fiu])32/g)].map(
+    const names = [...PARAMS_STRUCT.matchAll(/(\w+): ([fu])32/g)].map(
       ([, name = "", type = ""]) => [name, type] as const,
     );
     const values = Object.fromEntries(names.map(([name], index) => [name, index + 1]));

@@ -12,20 +12,6 @@ import {
 /** Means that a side of the window, or a range of weight rows, has no end. */
 export const OPEN = -1;
 
-/** Writes the options that kernels of either backend read: ScoreOptions and WeightOptions in C++. */
-export function packKernelOptions(
-  { softcap, normalizer, topK, dropout, structure }: AttentionProblem,
-  builder: Pick<CallBuilder, "float" | "integer" | "numbers">,
-): void {
-  builder.float(ATTENTION_CALL.softcap, softcap ?? 0);
-  builder.numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
-  builder.integer(ATTENTION_CALL.normalizer, NORMALIZER[normalizer]);
-  builder.integer(ATTENTION_CALL.topK, topK ?? 0);
-  builder.float(ATTENTION_CALL.dropoutP, dropout?.p ?? 0);
-  builder.integer(ATTENTION_CALL.dropoutSeed, dropout?.seed ?? 0);
-  builder.numbers(ATTENTION_CALL.sinks, structure.sinks);
-}
-
 export function packAttention(problem: AttentionProblem, builder: CallBuilder): void {
   builder.input(ATTENTION_CALL.query, problem.query);
   builder.input(ATTENTION_CALL.key, problem.key);
@@ -40,17 +26,21 @@ export function packAttention(problem: AttentionProblem, builder: CallBuilder): 
   builder.input(ATTENTION_CALL.scoreB, score.b);
   builder.input(ATTENTION_CALL.scoreV, score.v);
   builder.input(ATTENTION_CALL.scoreBandwidth, score.bandwidth);
-  packKernelOptions(problem, builder);
   builder.numbers(ATTENTION_CALL.queryLengths, structure.qLengths);
   builder.numbers(ATTENTION_CALL.keyLengths, structure.kvLengths);
   builder.numbers(ATTENTION_CALL.queryOffsets, structure.qOffsets);
   builder.numbers(ATTENTION_CALL.sequencesQueryStarts, structure.sequences?.queryStarts ?? null);
   builder.numbers(ATTENTION_CALL.sequencesKeyStarts, structure.sequences?.keyStarts ?? null);
+  builder.numbers(ATTENTION_CALL.alibiSlopes, structure.alibiSlopes);
+  builder.numbers(ATTENTION_CALL.sinks, structure.sinks);
   builder.numbers(ATTENTION_CALL.expressionsWords, programs?.words ?? null);
   builder.numbers(ATTENTION_CALL.expressionsNumbers, programs?.tables ?? null);
   builder.integer(ATTENTION_CALL.expressionsWordCount, programs?.words.length ?? 0);
   builder.integer(ATTENTION_CALL.expressionsNumberCount, programs?.tables.length ?? 0);
   builder.float(ATTENTION_CALL.scale, problem.scale);
+  builder.float(ATTENTION_CALL.softcap, problem.softcap ?? 0);
+  builder.float(ATTENTION_CALL.dropoutP, problem.dropout?.p ?? 0);
+  builder.integer(ATTENTION_CALL.dropoutSeed, problem.dropout?.seed ?? 0);
   builder.dtype(ATTENTION_CALL.queryType, problem.query);
   builder.dtype(ATTENTION_CALL.keyType, problem.key);
   builder.dtype(ATTENTION_CALL.valueType, problem.value);
@@ -61,5 +51,7 @@ export function packAttention(problem: AttentionProblem, builder: CallBuilder): 
   builder.integer(ATTENTION_CALL.blockKeys, blocks?.keys ?? 0);
   builder.integer(ATTENTION_CALL.scoreStage, SCORE_STAGE[problem.scoreStage]);
   builder.integer(ATTENTION_CALL.score, SCORE_KIND[score.kind]);
+  builder.integer(ATTENTION_CALL.normalizer, NORMALIZER[problem.normalizer]);
+  builder.integer(ATTENTION_CALL.topK, problem.topK ?? 0);
   builder.integer(ATTENTION_CALL.causal, CAUSAL[problem.causal]);
 }

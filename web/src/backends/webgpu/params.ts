@@ -1,8 +1,8 @@
 // The numbers of a call that every shader reads: one uniform struct, written from a record and declared from the same list. Pure.
 
-import { packKernelOptions } from "../../operations/attention.js";
-import type { AttentionProblem, CallBuilder } from "../backend.js";
-import { SCORE_OPTIONS, WEIGHT_OPTIONS } from "../wasm/generated/attention-call.js";
+import { packAttention } from "../../operations/attention.js";
+import type { AttentionProblem } from "../backend.js";
+import { ATTENTION_CALL, MASK_OPTIONS, SCORE_OPTIONS, WEIGHT_OPTIONS } from "../wasm/generated/attention-call.js";
 import type { Constants } from "./shaders/compose.js";
 
 /** Strides and offsets count elements. A name that ends in `_at` says where something starts in the tables or the results, in 32-bit words. */
@@ -68,44 +68,53 @@ const OWN_FIELDS = {
   drop_keep: "f32",
 } as const;
 
-type OptionName = keyof typeof SCORE_OPTIONS | keyof typeof WEIGHT_OPTIONS;
+/** The words of a packed call from a group of options to another, by the names that shaders give them. */
+function optionsBetween(first: number, end: number): readonly (readonly [name: string, word: number])[] {
+  return Object.entries(ATTENTION_CALL)
+    .filter(([, word]) => word >= first && word < end)
+    .map(([name, word]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), word]);
+}
 
-const OPTIONS = Object.entries({ ...SCORE_OPTIONS, ...WEIGHT_OPTIONS }) as [
-  OptionName,
-  { word: number; type: string },
-][];
+const OF_SCORES = optionsBetween(SCORE_OPTIONS, WEIGHT_OPTIONS);
+const OPTIONS = optionsBetween(SCORE_OPTIONS, MASK_OPTIONS);
 
-/** The options that both backends' kernels read. Arrays are in the tables, none of them at 0. */
-export type Options = Readonly<Record<OptionName, number>>;
+/** Options as their bits lie in a packed call. An array starts at a place in the tables, which is not 0. */
+export type Options = Readonly<Record<string, number>>;
 
 export type Params = Options & Readonly<Record<keyof typeof OWN_FIELDS, number>>;
 
-const FIELDS = [...Object.entries(OWN_FIELDS), ...OPTIONS.map(([name, { type }]) => [name, type])] as [
-  keyof Params & string,
-  string,
-][];
+const FIELDS = [...Object.entries(OWN_FIELDS), ...OPTIONS.map(([name]) => [name, "u32"] as const)];
 
 /** The size of a uniform struct is a multiple of 16 bytes. */
 export const PARAM_BYTES = Math.ceil((FIELDS.length * 4) / 16) * 16;
 
 export const PARAMS_STRUCT = `struct Params {\n${FIELDS.map(([name, type]) => `  ${name}: ${type},`).join("\n")}\n}`;
 
-/** `place` puts an array into the tables and says where. */
+/** The options as a packed call has them; `place` puts an array into the tables and says where. */
 export function optionParams(
   problem: AttentionProblem,
   place: (array: Int32Array | Float32Array | Float64Array) => number,
 ): Options {
-  const words = new Map<number, number>();
-  const set = (word: number, value: number | boolean): void => void words.set(word, Number(value));
-  const numbers: CallBuilder["numbers"] = (word, array) => set(word, array === null ? 0 : place(array));
-  packKernelOptions(problem, { float: set, integer: set, numbers });
-  return Object.fromEntries(OPTIONS.map(([name, { word }]) => [name, words.get(word)])) as unknown as Options;
+  const call = new DataView(new ArrayBuffer(ATTENTION_CALL.words * 4));
+  const isOption = (word: number): boolean => word >= SCORE_OPTIONS && word < MASK_OPTIONS;
+  packAttention(problem, {
+    float: (word, value) => call.setFloat32(word * 4, value, true),
+    integer: (word, value) => call.setUint32(word * 4, Number(value), true),
+    numbers: (word, array) => {
+      if (array !== null && isOption(word)) call.setUint32(word * 4, place(array), true);
+    },
+    dtype: ignore,
+    input: ignore,
+    output: ignore,
+  });
+  return Object.fromEntries(OPTIONS.map(([name, word]) => [name, call.getUint32(word * 4, true)]));
 }
+
+function ignore(): void {}
 
 /** The score options that are given, as overrides of scores.wgsl. */
 export function scoreSteps(options: Options): Constants {
-  const names = Object.keys(SCORE_OPTIONS) as (keyof typeof SCORE_OPTIONS)[];
-  return Object.fromEntries(names.map((name) => [name.toUpperCase(), options[name] !== 0]));
+  return Object.fromEntries(OF_SCORES.map(([name]) => [name.toUpperCase(), options[name] !== 0]));
 }
 
 export function packParams(params: Params): Uint32Array<ArrayBuffer> {
@@ -113,7 +122,7 @@ export function packParams(params: Params): Uint32Array<ArrayBuffer> {
   const floats = new Float32Array(words.buffer);
   for (const [index, [name, type]] of FIELDS.entries()) {
     const target = type === "f32" ? floats : words;
-    target[index] = params[name];
+    target[index] = params[name] ?? 0;
   }
   return words;
 }

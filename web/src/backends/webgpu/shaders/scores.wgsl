@@ -61,7 +61,8 @@ fn row_of(b: u32, h: u32, i: u32) -> Row {
 
 fn cap_score(raw: f32) -> f32 {
   if (SOFTCAP) {
-    return P.softcap * tanh_f32(raw / P.softcap);
+    let cap = bitcast<f32>(P.softcap);
+    return cap * tanh_f32(raw / cap);
   } else {
     return raw;
   }
