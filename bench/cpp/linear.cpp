@@ -78,7 +78,7 @@ void measure(const Case& c) {
     });
     const double other = seconds_of([&] {
       if (!attention({.query = inputs.query, .key = inputs.key, .value = inputs.value},
-                     {.causal = heed::Causal::lower_right}, {.output = outputs.output}, heed::calling_thread())
+                     {{}, {.causal = heed::Causal::lower_right}}, {.output = outputs.output}, heed::calling_thread())
                .is_ok()) {
         std::abort();
       }

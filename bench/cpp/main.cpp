@@ -48,8 +48,8 @@ Figures measure(const Case& c) {
                                      .value = heed::bhnd_view(value.data(), {1, c.heads, c.keys, c.dim}),
                                      .mask = {},
                                      .bias = {}};
-  const heed::AttentionOptions options{.scale = {},
-                                       .causal = c.is_causal ? heed::Causal::lower_right : heed::Causal::none};
+  heed::AttentionOptions options;
+  options.causal = c.is_causal ? heed::Causal::lower_right : heed::Causal::none;
   const heed::AttentionOutputs outputs{
       .output = heed::bhnd_view(output.data(), {1, c.heads, c.queries, c.dim}), .weights = {}, .log_sum_exp = {}};
   const double flops = 4.0 * static_cast<double>(c.heads * c.queries * c.keys * c.dim) * (c.is_causal ? 0.5 : 1.0);

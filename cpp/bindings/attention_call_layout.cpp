@@ -1,4 +1,5 @@
-// Prints the layouts of AttentionCall and Mailbox, the enumerators of a call, and the room in a pool.
+// Prints the layouts of AttentionCall and Mailbox, where groups of options start in a call, its enumerators, and the
+// room in a pool.
 #include <cstddef>
 
 #include "bindings/print_layout.hpp"
@@ -29,6 +30,9 @@ int main() {
   std::puts("// Made by the build from C++: word offsets and numbers.");
   std::set<std::string_view> printed;
   print_call<heed::AttentionCall>(printed);
+  print_constant("SCORE_OPTIONS", offsetof(heed::AttentionCall, score_options) / kWord);
+  print_constant("WEIGHT_OPTIONS", offsetof(heed::AttentionCall, weight_options) / kWord);
+  print_constant("MASK_OPTIONS", offsetof(heed::AttentionCall, mask_options) / kWord);
   print_constant("MAX_WORKERS", heed::WorkQueue::kMaxWorkers);
   print_numbers("MAILBOX", kMailbox);
   print_numbers("DTYPE", kDTypes);

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include "operations/common/call_reader.hpp"
 
@@ -35,13 +36,14 @@ constexpr std::string_view name_of() {
   return last_word(__PRETTY_FUNCTION__);
 }
 
-/// top_k and TopK as topK.
+/// top_k, top.k and TopK as topK.
 inline std::string camel_case(std::string_view name) {
   std::string made;
   bool is_next = false;
   for (const char letter : name) {
-    if (letter != '_') made += static_cast<char>(is_next ? std::toupper(letter) : letter);
-    is_next = letter == '_';
+    const bool is_between = letter == '_' || letter == '.';
+    if (!is_between) made += static_cast<char>(is_next ? std::toupper(letter) : letter);
+    is_next = is_between;
   }
   made[0] = static_cast<char>(std::tolower(made[0]));
   return made;
@@ -139,11 +141,7 @@ void print_call(std::set<std::string_view>& printed) {
   for_each_field(kCall, print);
   std::printf("  words: %zu,\n} as const;\n", word);
   for_each_field(kCall, [&]<class Field>(std::string_view /*name*/, const Field& /*field*/) {
-    if constexpr (requires { typename Field::Enumeration; }) {
-      print_enumeration<typename Field::Enumeration>(printed);
-    } else if constexpr (std::is_enum_v<Field>) {
-      print_enumeration<Field>(printed);
-    }
+    if constexpr (std::is_enum_v<Field>) print_enumeration<Field>(printed);
   });
 }
 

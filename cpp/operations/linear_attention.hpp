@@ -51,7 +51,7 @@ struct LinearCall {
   PackedView state;
   PackedView output;
   PackedView new_state;
-  Enumerator<LinearRule> rule;
+  LinearRule rule;
   std::int32_t causal;
   float scale;  // NaN: the default
   std::int32_t query_type;

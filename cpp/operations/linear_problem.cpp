@@ -54,7 +54,7 @@ Status check_beta(const ViewRules& rules, const TensorView<const float>& beta, b
 }
 
 Status check_options(const ViewRules& rules, const LinearOptions& options) {
-  if (options.rule > LinearRule::elu) {
+  if (!is_known(options.rule)) {
     return rules.broken(StatusCode::option, {"rule must be linear, gated, delta, gated_delta or elu"});
   }
   if (!options.causal && options.rule != LinearRule::elu) {

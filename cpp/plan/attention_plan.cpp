@@ -53,7 +53,7 @@ bool may_skip_blocks(const AttentionProblem& problem) {
 bool are_alike(const AttentionProblem& problem, Index rows) {
   const AttentionOptions& options = problem.options;
   return rows == 1 ||
-         (problem.query_length == 1 && options.normalizer == Normalizer::softmax && !options.dropout.has_value());
+         (problem.query_length == 1 && options.normalizer == Normalizer::softmax && options.dropout.p == 0.0F);
 }
 
 /// Whether decode reads K and V by streams, a whole split at once: in pages that a split has several of.

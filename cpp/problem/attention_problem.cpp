@@ -138,16 +138,14 @@ Status check_views(const AttentionInputs& inputs, const AttentionOutputs& output
                         kRules.check_contiguous("mean weights", outputs.mean_weights)});
 }
 
-DropoutRule make_dropout_rule(const std::optional<Dropout>& dropout) {
-  constexpr DropoutRule none{.is_on = false, .seed = 0, .limit = 0, .factor = 1.0F};
-  if (!dropout) return none;
-  const auto p = static_cast<double>(dropout->p);
+DropoutRule make_dropout_rule(const Dropout& dropout) {
+  const auto p = static_cast<double>(dropout.p);
   const auto dropped = static_cast<std::uint64_t>(p * 0x1p32);  // of 2^32 random numbers
-  if (dropped == 0) return none;
+  if (dropped == 0) return {.is_on = false, .seed = 0, .limit = 0, .factor = 1.0F};
   // If dropout keeps nothing, 1 / (1 - p) is infinite, and infinity times zero would be NaN.
   const double factor = p < 1.0 ? 1.0 / (1.0 - p) : 0.0;
   return {.is_on = true,
-          .seed = dropout->seed,
+          .seed = dropout.seed,
           .limit = static_cast<std::uint32_t>(dropped - 1),
           .factor = static_cast<float>(factor)};
 }
@@ -168,8 +166,7 @@ Index dim_of_scores(const ScoreFunction& score, const AttentionInputs& inputs) {
 /// Returns 0 where top-k keeps all keys anyway. A hard maximum chooses from a single key, too, whose weight is 1 then.
 Index choose_top_k(const AttentionOptions& options, Index keys) {
   if (options.normalizer == Normalizer::hard) return 1;
-  const Index wanted = options.top_k.value_or(keys);
-  return wanted < keys ? wanted : 0;
+  return options.top_k < keys ? options.top_k : 0;
 }
 
 float default_scale(ScoreKind kind, Index head_dim) {

@@ -25,7 +25,7 @@ const std::int32_t* table_words(const Expressions& expressions, Index table) {
 Index elements_of(const Expressions& expressions, Index table) {
   const std::int32_t* const words = table_words(expressions, table);
   // No product of up to four overflows as long as each is within what is there.
-  const Index most = std::min(expressions.number_count, kMostWhole);
+  const Index most = std::min<Index>(expressions.number_count, kMostWhole);
   Index elements = 1;
   for (int axis = 0; axis < 4; ++axis) {
     if (!is_within(words[2 + axis], 1, most)) return 0;

@@ -88,16 +88,16 @@ Status check_options(const AttentionOptions& options, const SliceOf& whole, Inde
   if (options.scale && !std::isfinite(*options.scale * std::numbers::log2e_v<float>)) {
     return broken(StatusCode::option, {"scale * log2(e) must be finite in single precision"});
   }
-  if (options.softcap && !is_softcap(*options.softcap)) {
+  if (options.softcap != 0.0F && !is_softcap(options.softcap)) {
     return broken(StatusCode::option, {"softcap must be between 1e-30 and 1e30"});
   }
-  if (options.causal > Causal::upper_left) {
+  if (!is_known(options.causal)) {
     return broken(StatusCode::option, {"causal must be none, lower_right or upper_left"});
   }
-  if (options.window.left.value_or(0) < 0 || options.window.right.value_or(0) < 0) {
+  if (options.window.left < kOpen || options.window.right < kOpen) {
     return broken(StatusCode::option, {"window must be open or 0 and more on either side"});
   }
-  if (options.dropout && !is_probability(options.dropout->p)) {
+  if (!is_probability(options.dropout.p)) {
     return broken(StatusCode::option, {"dropout.p must be between 0 and 1"});
   }
   return first_failure(
@@ -110,11 +110,11 @@ Status check_options(const AttentionOptions& options, const SliceOf& whole, Inde
 
 Status check_normalizer(const AttentionOptions& options, const AttentionOutputs& outputs) {
   const Normalizer normalizer = options.normalizer;
-  if (normalizer > Normalizer::none) {
+  if (!is_known(normalizer)) {
     return broken(StatusCode::option, {"normalize must be one of the kinds that there are"});
   }
-  if (options.top_k && *options.top_k < 1) {
-    return broken(StatusCode::option, {"topK must be a whole number, 1 or more, got ", *options.top_k});
+  if (options.top_k < 0) {
+    return broken(StatusCode::option, {"topK must be a whole number, 1 or more, got ", options.top_k});
   }
   if (normalizer == Normalizer::softmax) return {};
   if (options.sinks != nullptr) {

@@ -100,7 +100,7 @@ bool has_matrices(const ScoreFunction& score) {
 }
 
 Status check_score(const ScoreFunction& score, const AttentionInputs& inputs, Index heads) {
-  if (score.kind > ScoreKind::distance) {
+  if (!is_known(score.kind)) {
     return broken(StatusCode::option, {"score must be one of the kinds that there are"});
   }
   if (Status status = check_given(score); !status.is_ok()) return status;

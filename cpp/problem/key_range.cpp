@@ -6,7 +6,9 @@ namespace heed {
 namespace {
 
 // Greater than any position, and far from overflowing when added to one.
-constexpr Index kOpen = Index{1} << 40;
+constexpr Index kBeyond = Index{1} << 40;
+
+Index reach(std::int32_t side) { return side == kOpen ? kBeyond : side; }
 
 Index length_or(const std::int32_t* lengths, Index batch, Index otherwise) {
   return lengths == nullptr ? otherwise : lengths[batch];
@@ -64,8 +66,8 @@ KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query)
 
   const Index limit = std::max(around.first_key, std::min(problem.key_limit, around.end_key));
   const Index position = find_position(options, around, number);
-  const Index left = std::min(options.window.left.value_or(kOpen), kOpen);
-  const Index right = options.causal == Causal::none ? std::min(options.window.right.value_or(kOpen), kOpen) : 0;
+  const Index left = reach(options.window.left);
+  const Index right = options.causal == Causal::none ? reach(options.window.right) : 0;
   const Index end = std::clamp(position + right + 1, around.first_key, limit);
   return {.begin = std::clamp(position - left, around.first_key, end), .end = end};
 }

@@ -66,8 +66,8 @@ bool is_masked(const AttentionInputs& in, const AttentionOptions& options, const
   if (options.query_lengths != nullptr && row.i >= options.query_lengths[row.b]) return true;
   if (options.key_lengths != nullptr && j >= options.key_lengths[row.b]) return true;
   if (options.causal != Causal::none && j > at) return true;
-  if (options.window.left && j < at - *options.window.left) return true;
-  if (options.window.right && j > at + *options.window.right) return true;
+  if (options.window.left != kOpen && j < at - options.window.left) return true;
+  if (options.window.right != kOpen && j > at + options.window.right) return true;
   if (const SparseBlocks& blocks = options.blocks; blocks.keep.is_present()) {
     if (element(blocks.keep, {.b = row.b, .h = row.h, .i = row.i / blocks.queries}, j / blocks.keys, 0.0) == 0.0)
       return true;
@@ -85,8 +85,8 @@ Stages score(const AttentionInputs& in, const AttentionOptions& options, const R
              const std::vector<double>& query, const std::vector<double>& key, Index j) {
   const double raw = scale_of(options, query.size()) * pair_score(options.score, row.h, query, key);
   double capped = raw;
-  if (options.softcap) {
-    const auto cap = static_cast<double>(*options.softcap);
+  if (options.softcap != 0.0F) {
+    const auto cap = static_cast<double>(options.softcap);
     capped = cap * std::tanh(raw / cap);
   }
   if (is_masked(in, options, row, j)) return {raw, capped, -kInfinity};
@@ -114,10 +114,10 @@ std::uint32_t mixed(std::uint32_t x) {
 
 /// What dropout multiplies a key's weight with.
 double kept(const AttentionInputs& in, const AttentionOptions& options, const Row& row, Index j) {
-  if (!options.dropout) return 1.0;
-  const auto p = static_cast<double>(options.dropout->p);
+  if (options.dropout.p == 0.0F) return 1.0;
+  const auto p = static_cast<double>(options.dropout.p);
   const auto number = static_cast<std::uint32_t>((row.b * in.query.shape[1] + row.h) * in.query.shape[2] + row.i);
-  const std::uint32_t of_seed = mixed(options.dropout->seed + 0x9E3779B9U);
+  const std::uint32_t of_seed = mixed(options.dropout.seed + 0x9E3779B9U);
   const std::uint32_t of_row = mixed(of_seed ^ number);
   const std::uint32_t of_key = mixed(of_row ^ (static_cast<std::uint32_t>(j) * 0x9E3779B9U));
   return static_cast<double>(of_key) < std::floor(p * 4294967296.0) ? 0.0 : 1.0 / (1.0 - p);

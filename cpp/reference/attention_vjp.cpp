@@ -74,8 +74,8 @@ std::vector<double> through_normalizer(Normalizer normalizer, std::span<const do
 }
 
 double slope_of_softcap(const AttentionOptions& options, double raw) {
-  if (!options.softcap) return 1.0;
-  const double tanh_of_raw = std::tanh(raw / static_cast<double>(*options.softcap));
+  if (options.softcap == 0.0F) return 1.0;
+  const double tanh_of_raw = std::tanh(raw / static_cast<double>(options.softcap));
   return 1.0 - tanh_of_raw * tanh_of_raw;
 }
 

@@ -46,8 +46,8 @@ std::vector<double> weights_at(const std::vector<double>& scores, Normalizer nor
 }  // namespace
 
 std::vector<double> best_of(std::vector<double> scores, const AttentionOptions& options) {
-  const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k.value_or(std::ssize(scores));
-  if (wanted >= std::ssize(scores)) return scores;
+  const Index wanted = options.normalizer == Normalizer::hard ? 1 : options.top_k;
+  if (wanted == 0 || wanted >= std::ssize(scores)) return scores;
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&scores](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });

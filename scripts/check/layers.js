@@ -19,8 +19,14 @@ const CPP_ROOMS = {
   bindings: ["operations", "plan", "kernels", "include", "schedule", "emscripten"],
 };
 
-/** What kernels know of the house: its words, and how to round. */
-const SHARED_HEADERS = ["heed/vocabulary.hpp", "heed/fields.hpp", "heed/i8_tile.hpp", "heed/rounding.hpp"];
+/** What kernels know of the house: its words, the options of attention, and how to round. */
+const SHARED_HEADERS = [
+  "heed/vocabulary.hpp",
+  "heed/fields.hpp",
+  "heed/attention_options.hpp",
+  "heed/i8_tile.hpp",
+  "heed/rounding.hpp",
+];
 
 /** Rooms of cpp/kernels, what each is, and the rooms that it may include beside itself, xsimd and what kernels know of the house.
  * @type {Record<string, readonly string[]>} */
@@ -77,7 +83,7 @@ const WEB_ROOMS = {
   "backends/wasm/generated": [],
   "backends/wasm": ["backends/wasm/generated", "backends", "operations", "memory", "platform", "base"],
   "backends/webgpu/shaders": ["backends/webgpu", "expr/layout.ts"],
-  "backends/webgpu": ["backends/webgpu/shaders", "backends", "operations", "memory", "base"],
+  "backends/webgpu": ["backends/webgpu/shaders", "backends", "backends/wasm/generated", "operations", "memory", "base"],
   backends: ["base"],
   // one file an operation: its problem, its packed call, its cost
   "operations/training": ["operations", "backends", "backends/wasm/generated", "base"],

@@ -34,13 +34,15 @@ float random_sink(Random& random) {
   return 3.0F * random.normal();
 }
 
+std::int32_t side_of(const std::optional<Index>& side) { return static_cast<std::int32_t>(side.value_or(kOpen)); }
+
 void add_options(Random& random, const AttentionCase& one, AttentionTensors& made) {
   AttentionOptions& options = made.options;
-  options.softcap = one.softcap;
-  options.window = one.window;
-  options.dropout = one.dropout;
+  options.softcap = one.softcap.value_or(0.0F);
+  options.window = {.left = side_of(one.window.left), .right = side_of(one.window.right)};
+  options.dropout = one.dropout.value_or(Dropout{});
   options.normalizer = one.normalizer;
-  options.top_k = one.top_k;
+  options.top_k = static_cast<std::int32_t>(one.top_k.value_or(0));
   for (Index b = 0; b < one.batch; ++b) {
     if (one.has_query_lengths) made.query_lengths.push_back(random_length(random, one.queries));
     if (one.has_key_lengths) made.key_lengths.push_back(random_length(random, one.keys));
@@ -52,7 +54,7 @@ void add_options(Random& random, const AttentionCase& one, AttentionTensors& mad
   if (one.sequences > 0) {
     made.query_starts = random_starts(random, one.sequences, one.queries);
     made.key_starts = random_starts(random, one.sequences, one.keys);
-    options.sequences = {made.query_starts.data(), made.key_starts.data(), one.sequences};
+    options.sequences = {made.query_starts.data(), made.key_starts.data(), static_cast<std::int32_t>(one.sequences)};
     for (Index n = 1; n < one.sequences && one.has_query_offsets; ++n) {
       made.query_offsets.push_back(static_cast<std::int32_t>(random.below(20) - 5));
     }

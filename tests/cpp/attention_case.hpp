@@ -29,6 +29,12 @@ struct BlockCase {
   double kept = 0.5;
 };
 
+/// A Window; a side that is absent is open.
+struct WindowCase {
+  std::optional<Index> left;
+  std::optional<Index> right;
+};
+
 struct AttentionCase {
   Index batch = 1;
   Index heads = 1;
@@ -44,7 +50,7 @@ struct AttentionCase {
   std::optional<Shape> bias = std::nullopt;
   float deviation = 1.0F;  // of queries and keys
   std::optional<float> softcap = std::nullopt;
-  Window window = {};
+  WindowCase window = {};
   bool has_query_lengths = false;  // of random numbers, the ends of their ranges among them
   bool has_key_lengths = false;
   bool has_query_offsets = false;

@@ -107,7 +107,7 @@ ScoreRules rules_of(const AttentionInputs& inputs, const AttentionOptions& optio
                    .normalizer = options.normalizer,
                    .top_k = options.top_k,
                    .expressions = options.expressions};
-  if (options.softcap) rules.softcap = static_cast<double>(*options.softcap);
+  rules.softcap = static_cast<double>(options.softcap);
   if (options.alibi_slopes != nullptr) rules.slope = static_cast<double>(options.alibi_slopes[row.h]);
   if (options.sinks != nullptr) rules.sink = static_cast<double>(options.sinks[row.h]);
   if (const PackedSequences& sequences = options.sequences; sequences.are_given()) {
@@ -134,7 +134,7 @@ Expected expect(const AttentionInputs& inputs, const AttentionOptions& options) 
   const std::vector<double>& scores = result.scores[static_cast<std::size_t>(ScoreStage::masked)];
   const auto keys = static_cast<std::size_t>(inputs.key.shape[2]);
   const std::span<const double> kept =
-      options.dropout ? std::span<const double>(result.kept) : std::span<const double>();
+      options.dropout.p > 0.0F ? std::span<const double>(result.kept) : std::span<const double>();
   const auto [batch, heads, queries, head_dim] = inputs.query.shape;
   std::size_t row = 0;
   for_each_element({batch, heads, 1, 1}, [&](Index b, Index h, Index, Index) {
@@ -149,7 +149,7 @@ Expected expect(const AttentionInputs& inputs, const AttentionOptions& options) 
                            .entropy = result.entropy[row],
                            .keys = key_rows,
                            .values = value_rows,
-                           .kept = kept.subspan(options.dropout ? row * keys : 0, kept.empty() ? 0 : keys)};
+                           .kept = kept.subspan(options.dropout.p > 0.0F ? row * keys : 0, kept.empty() ? 0 : keys)};
       expected.bounds.push_back(bound_row(inputs, rules_of(inputs, options, position), position, exact));
     }
   });

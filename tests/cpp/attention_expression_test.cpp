@@ -203,11 +203,11 @@ TEST_CASE("ALiBi, softcap and relative biases as expressions are what they are a
       INFO(": " << comparison.where);
       CHECK(comparison.worst() <= 1.0);
     };
-    check(tensors.inputs(), {.query_offsets = offsets.data(), .alibi_slopes = slopes.data()}, [](Program& p) {
+    check(tensors.inputs(), {{.alibi_slopes = slopes.data()}, {.query_offsets = offsets.data()}}, [](Program& p) {
       const Value distance = p.apply(Opcode::abs, {p.apply(Opcode::sub, {p.query(), p.key()})});
       return p.apply(Opcode::sub, {p.score(), p.apply(Opcode::mul, {p.at(0, {p.head()}), distance})});
     });
-    check(tensors.inputs(), {.softcap = 2.0F}, [](Program& p) {
+    check(tensors.inputs(), {{.softcap = 2.0F}}, [](Program& p) {
       const Value bent = p.apply(Opcode::tanh, {p.apply(Opcode::mul, {p.score(), p.constant(0.5F)})});
       return p.apply(Opcode::mul, {bent, p.constant(2.0F)});
     });

@@ -134,7 +134,7 @@ TEST_CASE("as many best keys as there are change nothing") {
     one.normalizer = normalizer;
     AttentionTensors tensors = make_tensors(random, one);
     AttentionOptions all = tensors.options;
-    all.top_k = one.keys;
+    all.top_k = static_cast<std::int32_t>(one.keys);
     CHECK(run(tensors.inputs(), tensors.options).bits() == run(tensors.inputs(), all).bits());
   }
 }
@@ -191,7 +191,7 @@ TEST_CASE("sparsemax of scores that are a long stair finds the step, whichever w
     Owned<float> key = allocate({1, 1, 500, 1}, Layout::bhnd, 0.0F);
     Owned<float> value = allocate({1, 1, 500, 1}, Layout::bhnd, 1.0F);
     for (Index j = 0; j < 500; ++j) key(0, 0, is_rising ? 499 - j : j, 0) = -static_cast<float>(j) / 40.0F;
-    const AttentionOptions options{.normalizer = Normalizer::sparsemax};
+    const AttentionOptions options{{}, {}, {.normalizer = Normalizer::sparsemax}};
     const AttentionInputs inputs{query.reading(), key.reading(), value.reading(), {}, {}};
     const Results results = run(inputs, options);
     CHECK(count_weights(results, {0, 0, 0}, 500) == 9);
@@ -395,14 +395,15 @@ TEST_CASE("results that a normalizer does not have are refused, and options that
     CHECK(results.output.numbers[0] == kUntouched);
   };
   for (const Normalizer normalizer : {Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::hard, Normalizer::none}) {
-    check_refused({.normalizer = normalizer}, true, false, "lse is that of a softmax");
-    check_refused({.normalizer = normalizer, .sinks = sinks}, false, false, "sinks join a sum");
+    check_refused({{}, {}, {.normalizer = normalizer}}, true, false, "lse is that of a softmax");
+    check_refused({{}, {}, {.normalizer = normalizer, .sinks = sinks}}, false, false, "sinks join a sum");
   }
-  check_refused({.normalizer = Normalizer::sigmoid}, false, true, "entropy is that of weights which add up to 1");
-  check_refused({.normalizer = Normalizer::none}, false, true, "entropy is that of weights which add up to 1");
-  check_refused({.normalizer = static_cast<Normalizer>(5)}, false, false, "normalize must be one of");
-  for (const Index top_k : {0, -1})
-    check_refused({.top_k = top_k}, false, false, "topK must be a whole number, 1 or more");
+  check_refused({{}, {}, {.normalizer = Normalizer::sigmoid}}, false, true,
+                "entropy is that of weights which add up to 1");
+  check_refused({{}, {}, {.normalizer = Normalizer::none}}, false, true,
+                "entropy is that of weights which add up to 1");
+  check_refused({{}, {}, {.normalizer = static_cast<Normalizer>(5)}}, false, false, "normalize must be one of");
+  check_refused({{}, {}, {.top_k = -1}}, false, false, "topK must be a whole number, 1 or more");
 }
 
 }  // namespace heed::testing

@@ -185,7 +185,7 @@ TEST_CASE(
         }) == 0);
   CHECK(check([](AttentionProblem& problem) {
           problem = short_problem(4, 100000, 64);
-          problem.options.dropout = Dropout{};
+          problem.options.dropout = {.p = 0.5F};
         }) == 0);
   // Halves of tensors may be anything: kernels widen them as they lie.
   CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 1024);

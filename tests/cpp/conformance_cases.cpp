@@ -79,10 +79,10 @@ void read_lengths(const Json& inputs, const Bytes& bytes, Index past, AttentionT
 
 void read_options(const Json& attributes, AttentionOptions& options) {
   if (attributes.contains("scale")) options.scale = attributes["scale"].get<float>();
-  if (const float softcap = attributes.value("softcap", 0.0F); softcap != 0.0F) options.softcap = softcap;
+  options.softcap = attributes.value("softcap", 0.0F);
   if (attributes.value("is_causal", 0) == 1) options.causal = Causal::lower_right;
-  if (const Index left = attributes.value("left_window_size", -1); left >= 0) options.window.left = left;
-  if (const Index right = attributes.value("right_window_size", -1); right >= 0) options.window.right = right;
+  options.window = {.left = attributes.value("left_window_size", kOpen),
+                    .right = attributes.value("right_window_size", kOpen)};
 }
 
 void read_results(const Json& one, const Bytes& bytes, Index heads, ConformanceCase& made) {

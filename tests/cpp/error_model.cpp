@@ -311,7 +311,7 @@ RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, c
   if (exact.log_sum_exp == -kInfinite) return bounds;  // no key: exact zeros
 
   const std::vector<double> errors = errors_of(scores);
-  const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
+  const AttentionOptions selection{{}, {}, {.normalizer = rules.normalizer, .top_k = rules.top_k}};
   const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
   bound_selection(exact.scores, best, errors, bounds);
   if (rules.normalizer != Normalizer::softmax && rules.normalizer != Normalizer::hard) {
@@ -347,7 +347,7 @@ RowBounds bound_normalized(const AttentionInputs& in, const ScoreRules& rules, c
 /// Gives the new weights.
 std::vector<double> bound_rewritten(const ScoreRules& rules, const RowPosition& row, const ExactRow& exact,
                                     RowBounds& bounds) {
-  const AttentionOptions selection{.normalizer = rules.normalizer, .top_k = rules.top_k};
+  const AttentionOptions selection{{}, {}, {.normalizer = rules.normalizer, .top_k = rules.top_k}};
   const std::vector<double> best = reference::best_of({exact.scores.begin(), exact.scores.end()}, selection);
   std::vector<double> outputs(bounds.output.size());
   std::vector<double> roundings(bounds.output.size());

@@ -100,7 +100,7 @@ struct ScoreRules {
   double position = 0.0;
   double sink = -std::numeric_limits<double>::infinity();
   Normalizer normalizer = Normalizer::softmax;
-  std::optional<Index> top_k = std::nullopt;
+  std::int32_t top_k = 0;
   Expressions expressions = {};
 };
 

@@ -74,9 +74,9 @@ struct OwnedExpressions {
 
   [[nodiscard]] Expressions view() const {
     return {.words = words.data(),
-            .word_count = std::ssize(words),
+            .word_count = static_cast<std::int32_t>(words.size()),
             .numbers = numbers.data(),
-            .number_count = std::ssize(numbers)};
+            .number_count = static_cast<std::int32_t>(numbers.size())};
   }
 };
 

@@ -21,9 +21,9 @@ TEST_CASE("expressions that are no programs of this version are refused") {
     const auto view = bhnd_view<const float>(&somewhere, {1, 1, 1, 1});
     return make_attention_problem({.query = view, .key = view, .value = view, .mask = {}, .bias = {}},
                                   {.expressions = {.words = words.data(),
-                                                   .word_count = std::ssize(words),
+                                                   .word_count = static_cast<std::int32_t>(words.size()),
                                                    .numbers = numbers.data(),
-                                                   .number_count = std::ssize(numbers)}},
+                                                   .number_count = static_cast<std::int32_t>(numbers.size())}},
                                   {}, problem);
   };
   CHECK(check(good.words, good.numbers).is_ok());
@@ -37,16 +37,16 @@ TEST_CASE("expressions that are no programs of this version are refused") {
   int refused = 0;
   for (int n = 0; n < 2000; ++n) {
     std::vector<std::int32_t> words = good.words;
-    const auto at = static_cast<std::size_t>(random.below(std::ssize(words)));
+    const auto at = static_cast<std::size_t>(random.below(static_cast<std::int32_t>(words.size())));
     words[at] = random.pick(std::vector<std::int32_t>{-1, 0, 1, 7, 30, 255, 256, 511, 512, 600, 1 << 30, -(1 << 30)});
     const Status status = check(words, good.numbers);
     if (status.is_ok()) {
       Random drawn(95);
       AttentionTensors tensors = make_tensors(drawn, {.queries = 20, .keys = 30});
       tensors.options.expressions = {.words = words.data(),
-                                     .word_count = std::ssize(words),
+                                     .word_count = static_cast<std::int32_t>(words.size()),
                                      .numbers = good.numbers.data(),
-                                     .number_count = std::ssize(good.numbers)};
+                                     .number_count = static_cast<std::int32_t>(good.numbers.size())};
       run(tensors.inputs(), tensors.options);
       continue;
     }

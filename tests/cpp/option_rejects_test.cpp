@@ -31,44 +31,44 @@ void check_refused(const AttentionOptions& options, const std::string& rule) {
 }  // namespace
 
 TEST_CASE("a softcap that is not between 1e-30 and 1e30 is refused") {
-  for (const float softcap : {0.0F, -0.0F, -1.0F, 1e-39F, 3e38F, kNan, kInfinity, -kInfinity}) {
-    check_refused({.softcap = softcap}, "softcap must be between 1e-30 and 1e30");
+  for (const float softcap : {-1.0F, 1e-39F, 3e38F, kNan, kInfinity, -kInfinity}) {
+    check_refused({{.softcap = softcap}}, "softcap must be between 1e-30 and 1e30");
   }
-  for (const float softcap : {1e-30F, 0.5F, 50.0F, 1e30F}) CHECK(check({.softcap = softcap}).is_ok());
+  for (const float softcap : {1e-30F, 0.5F, 50.0F, 1e30F}) CHECK(check({{.softcap = softcap}}).is_ok());
 }
 
 TEST_CASE("a window with a negative side is refused") {
-  check_refused({.window = {.left = -1, .right = std::nullopt}}, "window must be");
-  check_refused({.window = {.left = std::nullopt, .right = -1}}, "window must be");
-  check_refused({.window = {.left = 5, .right = std::numeric_limits<Index>::min()}}, "window must be");
-  CHECK(check({.window = {.left = 0, .right = 0}}).is_ok());
-  CHECK(check({.window = {.left = 1000, .right = std::nullopt}}).is_ok());
+  check_refused({{}, {.window = {.left = -2}}}, "window must be");
+  check_refused({{}, {.window = {.right = -2}}}, "window must be");
+  check_refused({{}, {.window = {.left = 5, .right = std::numeric_limits<std::int32_t>::min()}}}, "window must be");
+  CHECK(check({{}, {.window = {.left = 0, .right = 0}}}).is_ok());
+  CHECK(check({{}, {.window = {.left = 1000}}}).is_ok());
 }
 
 TEST_CASE("lengths below zero or beyond the tensor are refused in any batch entry") {
   for (const std::vector<std::int32_t>& lengths :
        {std::vector{-1, 0}, std::vector{0, -1}, std::vector{4, 0}, std::vector{3, 4},
         std::vector{0, std::numeric_limits<std::int32_t>::max()}}) {
-    check_refused({.query_lengths = lengths.data()}, "qLengths must be between 0 and 3, got ");
+    check_refused({{}, {.query_lengths = lengths.data()}}, "qLengths must be between 0 and 3, got ");
   }
   for (const std::vector<std::int32_t>& lengths :
        {std::vector{-1, 0}, std::vector{0, -1}, std::vector{6, 0}, std::vector{5, 6}}) {
-    check_refused({.key_lengths = lengths.data()}, "kvLengths must be between 0 and 5, got ");
+    check_refused({{}, {.key_lengths = lengths.data()}}, "kvLengths must be between 0 and 5, got ");
   }
   const std::int32_t queries[] = {3, 0};
   const std::int32_t keys[] = {0, 5};
-  CHECK(check({.query_lengths = queries, .key_lengths = keys}).is_ok());
+  CHECK(check({{}, {.query_lengths = queries, .key_lengths = keys}}).is_ok());
 }
 
 TEST_CASE("a length that is refused is named with its batch entry") {
   const std::int32_t lengths[] = {5, 6};
-  CHECK(check({.key_lengths = lengths}).message() ==
+  CHECK(check({{}, {.key_lengths = lengths}}).message() ==
         "attention: kvLengths must be between 0 and 5, got 6 for batch entry 1");
 }
 
 TEST_CASE("offsets of any size are taken") {
   const std::int32_t offsets[] = {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
-  CHECK(check({.causal = Causal::lower_right, .query_offsets = offsets}).is_ok());
+  CHECK(check({{}, {.causal = Causal::lower_right, .query_offsets = offsets}}).is_ok());
 }
 
 TEST_CASE("packed sequences that do not lie one after the other over the whole length are refused") {
@@ -84,7 +84,8 @@ TEST_CASE("packed sequences that do not lie one after the other over the whole l
   AttentionProblem problem{};
   const auto check_packed = [&](const std::vector<std::int32_t>& queries, const std::vector<std::int32_t>& keys) {
     AttentionOptions options;
-    options.sequences = {queries.data(), keys.empty() ? nullptr : keys.data(), std::ssize(queries) - 1};
+    const auto count = static_cast<std::int32_t>(queries.size()) - 1;
+    options.sequences = {queries.data(), keys.empty() ? nullptr : keys.data(), count};
     return make_attention_problem(inputs, options, {}, problem);
   };
   for (const auto& [queries, keys, rule] :
@@ -108,8 +109,8 @@ TEST_CASE("packed sequences that do not lie one after the other over the whole l
 TEST_CASE("packed sequences are refused without queries' own, with lengths, and for a batch") {
   const std::int32_t queries[] = {0, 3};
   const std::int32_t keys[] = {0, 5};
-  check_refused({.sequences = {.key_starts = keys, .count = 1}}, "cuSeqlensK needs cuSeqlensQ");
-  check_refused({.sequences = {queries, keys, 1}}, "cuSeqlensQ needs a batch of one, got 2");
+  check_refused({{}, {.sequences = {.key_starts = keys, .count = 1}}}, "cuSeqlensK needs cuSeqlensQ");
+  check_refused({{}, {.sequences = {queries, keys, 1}}}, "cuSeqlensQ needs a batch of one, got 2");
   const AttentionInputs inputs = {.query = bhnd_view<const float>(&somewhere, {1, 4, 3, 8}),
                                   .key = bhnd_view<const float>(&somewhere, {1, 2, 5, 8}),
                                   .value = bhnd_view<const float>(&somewhere, {1, 2, 5, 6}),
@@ -131,7 +132,7 @@ TEST_CASE("slopes that are not between -1e30 and 1e30 are refused for any head")
     for (const float bad : {kNan, kInfinity, -kInfinity}) {
       std::vector<float> slopes(4, 0.5F);
       slopes[head] = bad;
-      check_refused({.alibi_slopes = slopes.data()}, "alibiSlopes must be between -1e30 and 1e30");
+      check_refused({{.alibi_slopes = slopes.data()}}, "alibiSlopes must be between -1e30 and 1e30");
     }
   }
 }
@@ -141,18 +142,18 @@ TEST_CASE("sinks that are NaN or above 1e30 are refused for any head, those of -
     for (const float bad : {kNan, kInfinity, 3e38F}) {
       std::vector<float> sinks(4, 0.5F);
       sinks[head] = bad;
-      check_refused({.sinks = sinks.data()}, "sinks must be at most 1e30");
+      check_refused({{}, {}, {.sinks = sinks.data()}}, "sinks must be at most 1e30");
     }
   }
   const float none[] = {-kInfinity, 0.0F, -kInfinity, 1e30F};
-  CHECK(check({.sinks = none}).is_ok());
+  CHECK(check({{}, {}, {.sinks = none}}).is_ok());
 }
 
 TEST_CASE("a dropout that is no probability is refused") {
   for (const float p : {-0.1F, 1.1F, kNan, kInfinity, -kInfinity}) {
-    check_refused({.dropout = Dropout{.p = p, .seed = 1}}, "dropout.p must be between 0 and 1");
+    check_refused({{}, {}, {.dropout = {.p = p, .seed = 1}}}, "dropout.p must be between 0 and 1");
   }
-  for (const float p : {0.0F, -0.0F, 0.5F, 1.0F}) CHECK(check({.dropout = Dropout{.p = p, .seed = 1}}).is_ok());
+  for (const float p : {0.0F, -0.0F, 0.5F, 1.0F}) CHECK(check({{}, {}, {.dropout = {.p = p, .seed = 1}}}).is_ok());
 }
 
 TEST_CASE("rows of weights that are none of the queries are refused, and weights of other rows than those") {

@@ -125,7 +125,7 @@ TEST_CASE("outputs that are not contiguous along their last axis are refused") {
 }
 
 TEST_CASE("a causal alignment that is none of the three is refused") {
-  CHECK(check(good_inputs(), {.scale = std::nullopt, .causal = static_cast<Causal>(3)}).code() == StatusCode::option);
+  CHECK(check(good_inputs(), {{}, {.causal = static_cast<Causal>(3)}}).code() == StatusCode::option);
 }
 
 TEST_CASE("broadcast axes of mask and bias get stride 0 and the others keep theirs") {

@@ -78,7 +78,7 @@ Options options_of(const Json& entry) {
       continue;
     }
     if (name == "topK") {
-      options.given.top_k = value.get<Index>();
+      options.given.top_k = value.get<std::int32_t>();
       continue;
     }
     if (name == "blocks") {

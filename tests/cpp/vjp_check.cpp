@@ -61,7 +61,7 @@ class Check {
 
 /// The bounds of the weights as the normalizer makes them, before weight_mod and dropout.
 std::vector<RowBounds> bound_undropped(const AttentionInputs& inputs, AttentionOptions options) {
-  options.dropout.reset();
+  options.dropout = {};
   const Expressions& given = options.expressions;
   std::vector<std::int32_t> words(given.words, given.words + given.word_count);
   if (given.are_given()) words[static_cast<std::size_t>(ProgramOf::weight)] = 0;

@@ -275,7 +275,7 @@ class Bounds {
                                         const ForwardBounds& forward) const {
     const double weight = exact_.forward.probabilities[pair];
     const double error = forward.rows[row].scores[2][j];
-    if (options_.top_k || options_.normalizer == Normalizer::sparsemax || options_.normalizer == Normalizer::hard) {
+    if (options_.top_k > 0 || options_.normalizer == Normalizer::sparsemax || options_.normalizer == Normalizer::hard) {
       return {weight, forward.undropped[row].weights[j] + kFloorOfExp2};
     }
     switch (options_.normalizer) {
@@ -316,8 +316,8 @@ class Bounds {
   }
 
   Approximate slope_of_softcap(std::size_t pair, double error_of_raw) const {
-    if (!options_.softcap) return {1.0, 0.0};
-    const auto cap = static_cast<double>(*options_.softcap);
+    if (options_.softcap == 0.0F) return {1.0, 0.0};
+    const auto cap = static_cast<double>(options_.softcap);
     const double bent = std::tanh(exact_.forward.scores[0][pair] / cap);
     return {1.0 - bent * bent, 0.77 * error_of_raw / cap + 2.0 * bent * bent * kTanhError + 4.0 * kUnitRoundoff};
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "heed/attention_options.hpp"
 #include "heed/executor.hpp"
 #include "heed/expressions.hpp"
 #include "heed/score.hpp"
@@ -23,24 +24,6 @@ struct AttentionInputs {
   TensorView<const float> bias;         // optional, broadcasts likewise, added to the scores
 };
 
-/// The keys that a query sees around its own position, both ends included.
-struct Window {
-  std::optional<Index> left;  // absent: open
-  std::optional<Index> right;
-};
-
-/// Sequences of different lengths, one after the other along the length axes of a batch of
-/// one. Sequence n has the queries from query_starts[n] on, up to query_starts[n + 1], and
-/// attends to its own keys alone, likewise. Positions count from its own first query and key.
-struct PackedSequences {
-  const std::int32_t* query_starts = nullptr;  // count + 1 numbers from 0 to L; null: not packed
-  const std::int32_t* key_starts = nullptr;    // from 0 to S; null: query_starts
-  Index count = 0;
-
-  [[nodiscard]] bool are_given() const { return query_starts != nullptr; }
-  [[nodiscard]] const std::int32_t* keys() const { return key_starts == nullptr ? query_starts : key_starts; }
-};
-
 /// A block-sparse mask: query i sees key j only where keep is not 0 at [i / queries, j / keys]. Blocks that are not
 /// kept are not computed.
 struct SparseBlocks {
@@ -48,13 +31,6 @@ struct SparseBlocks {
       keep;           // optional, broadcasts to [B, H, L / queries, S / keys], rounded up; of a slice the whole's
   Index queries = 1;  // of a block
   Index keys = 1;     // likewise; fewer than 16 are computed 16 and more at a time
-};
-
-/// After the softmax, each weight becomes an exact zero with probability p and is else divided by
-/// 1 - p. Which, is a hash of seed, batch entry, head, query and key: see docs/semantics.md.
-struct Dropout {
-  float p;  // 0 to 1; with 1, all weights are zero
-  std::uint32_t seed;
 };
 
 /// Names the larger call that a call is a slice of: some of its batch entries, its key/value heads with all
@@ -71,33 +47,11 @@ struct SliceOf {
   Index query_length;
 };
 
-struct AttentionOptions {
+struct AttentionOptions : ScoreOptions, MaskOptions, WeightOptions {
   ScoreFunction score;
-  std::optional<float> scale;    // default 1 / sqrt(D) for scaled_dot, 1 for other scores
-  std::optional<float> softcap;  // c: scores become c * tanh(score / c)
-  Normalizer normalizer = Normalizer::softmax;
-  std::optional<Index> top_k;  // the best keys of each query that are kept, the first of equals; the others are masked
-  Causal causal = Causal::none;
-  Window window;
+  std::optional<float> scale;  // default 1 / sqrt(D) for scaled_dot, 1 for other scores
   SparseBlocks blocks;
-
-  // Numbers of the caller's, one per batch entry; null: not given. Queries and keys from a
-  // length on are padding. An offset is the position of query 0 among the keys, for causal
-  // and window; it overrides the alignment, which otherwise goes by the lengths. With packed
-  // sequences there are no lengths, and one offset per sequence.
-  const std::int32_t* query_lengths = nullptr;
-  const std::int32_t* key_lengths = nullptr;
-  const std::int32_t* query_offsets = nullptr;
-  PackedSequences sequences;
-
-  // One per query head; null: not given.
-  const float* alibi_slopes = nullptr;  // adds -slope * |query's position - key|
-  const float* sinks = nullptr;         // a logit that joins the denominator only
-
   Expressions expressions;
-
-  std::optional<Dropout> dropout;  // of output and weights; the other results are those without
-
   std::optional<SliceOf> slice_of;  // absent: the call is whole
 
   // Once set, the call ends soon with StatusCode::aborted, its outputs incomplete.

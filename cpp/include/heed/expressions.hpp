@@ -18,9 +18,9 @@ inline constexpr int kPrograms = 3;
 /// lacks. Its result is a row or a tile.
 struct Expressions {
   const std::int32_t* words = nullptr;
-  Index word_count = 0;
+  std::int32_t word_count = 0;
   const float* numbers = nullptr;  // of all tables
-  Index number_count = 0;
+  std::int32_t number_count = 0;
 
   [[nodiscard]] bool are_given() const { return word_count > 0; }
   [[nodiscard]] bool have(ProgramOf which) const { return are_given() && words[static_cast<int>(which)] != 0; }

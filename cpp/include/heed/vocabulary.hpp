@@ -1,4 +1,5 @@
-// The enumerations and sizes that operations, kernels and JavaScript share. bindings/ prints them for TypeScript.
+// The enumerations and sizes that operations, kernels and JavaScript share. bindings/ prints them for TypeScript. What
+// a call carries is a word, of which `last` is the highest number that means anything.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,17 @@ constexpr bool is_int8(DType dtype) { return dtype == DType::i8_keys || dtype ==
 
 constexpr int bytes_of(DType dtype) { return is_int8(dtype) ? 1 : (dtype == DType::f16 ? 2 : 4); }
 
+/// Whether an enumerator that a caller gave is one.
+template <class Enum>
+constexpr bool is_known(Enum enumerator) {
+  return enumerator <= Enum::last;
+}
+
 /// Where the triangle of a causal mask is anchored. Query i sees keys
 /// j <= i + offset, with offset S - L (lower_right) or 0 (upper_left).
-enum class Causal : std::uint8_t { none = 0, lower_right = 1, upper_left = 2 };
+enum class Causal : std::uint32_t { none = 0, lower_right = 1, upper_left = 2, last = upper_left };
 
-enum class ScoreKind : std::uint8_t {
+enum class ScoreKind : std::uint32_t {
   scaled_dot = 0,  // q . k, with a scale of 1 / sqrt(D) unless given; it is 1 for all others
   dot = 1,         // q . k
   cosine = 2,      // q . k / (|q| |k|); 0 where one of them is shorter than 2^-126
@@ -25,25 +32,28 @@ enum class ScoreKind : std::uint8_t {
   gated = 5,       // sigmoid(w . [q; k] + b) * (q . k)
   rbf = 6,         // -|q - k|^2 / (2 bandwidth^2)
   distance = 7,    // -|q - k|
+  last = distance,
 };
 
 /// What turns the scores of a row into weights.
-enum class Normalizer : std::uint8_t {
+enum class Normalizer : std::uint32_t {
   softmax = 0,
   sparsemax = 1,  // max(score - t, 0), with the t by which they add up to 1
   sigmoid = 2,    // 1 / (1 + exp(-score)), each by itself
   hard = 3,       // 1 for the highest score, the first of equals, and 0
   none = 4,       // the scores themselves
+  last = none,
 };
 
 /// The stage at which the caller gets the scores.
-enum class ScoreStage : std::uint8_t {
+enum class ScoreStage : std::uint32_t {
   raw = 0,     // scale * score
   capped = 1,  // after softcap
   masked = 2,  // after ALiBi and bias; -infinity where masked
+  last = masked,
 };
 
-enum class Activation : std::uint8_t {
+enum class Activation : std::uint32_t {
   none = 0,
   relu = 1,
   gelu = 2,       // x times the normal distribution at x
@@ -51,15 +61,17 @@ enum class Activation : std::uint8_t {
   silu = 4,       // x / (1 + exp(-x))
   tanh = 5,
   sigmoid = 6,
+  last = sigmoid,
 };
 
 /// How key k and value v update the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
-enum class LinearRule : std::uint8_t {
+enum class LinearRule : std::uint32_t {
   linear = 0,       // state + k v^T
   gated = 1,        // exp(g) state + k v^T
   delta = 2,        // state + b k (v - state^T k)^T
   gated_delta = 3,  // the same with exp(g) state in place of state
   elu = 4,          // as linear, of f(k) and f(q) with f(x) = elu(x) + 1, divided by f(q) * (sum of f(k))
+  last = elu,
 };
 
 /// The instructions of expressions. All values are floats; whole numbers are exact up to 2^24, and true is 1. Operands

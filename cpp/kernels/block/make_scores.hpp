@@ -45,7 +45,7 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
   if (task.score.softcap != 0.0F) cap_scores(task.score.softcap * task.score.raw_scale, keys.lines(), keys.scores);
   store_stage(ScoreStage::capped);
   if (task.score.mod) has_masked |= modify_scores(panel, task, keys);
-  if (task.score.has_alibi) add_alibi(panel, task.score.log2e_scale, keys, keys.scores);
+  if (task.score.alibi_slopes) add_alibi(panel, task.score.log2e_scale, keys, keys.scores);
 
   if (has_masked || !task.score.is_plain()) {
     // The row_max of the dot product no longer holds: start again from the one before.

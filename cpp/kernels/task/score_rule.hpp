@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heed/vocabulary.hpp"
+#include "heed/attention_options.hpp"
 #include "kernels/task/expression.hpp"
 
 namespace heed::kernels {
@@ -25,21 +25,19 @@ enum class ScoreTransform : std::uint8_t {
   gate,            // times the sigmoid of both operands together
 };
 
-struct ScoreRule {
+struct ScoreRule : ScoreOptions {
   Pairing pairing;
   ScoreTransform transform;
   const float* key_operands;  // one a key for the transform, and room for a whole panel from any key on
   const float* pair_weights;  // head_dim numbers, aligned, then zeros up to a whole vector
   float log2e_scale;          // scores are kept times log2(e) where powers of two are taken of them, else times 1
   float raw_scale;            // the same up to `mod`; 1 where there is one
-  float softcap;              // 0: none
-  bool has_alibi;
-  ScoreStage stage;       // at which scores are handed out
-  const Expression* mod;  // null: none
+  ScoreStage stage;           // at which scores are handed out
+  const Expression* mod;      // null: none
 
   /// Whether scores are scaled dot products, and nothing else.
   [[nodiscard]] bool is_plain() const {
-    return pairing == Pairing::product && transform == ScoreTransform::none && softcap == 0.0F && !mod && !has_alibi;
+    return pairing == Pairing::product && transform == ScoreTransform::none && are_none() && !mod;
   }
 };
 
@@ -52,9 +50,8 @@ struct MaskRule {
   const Expression* mod;  // null: none
 };
 
-struct WeightRule {
-  Normalizer normalizer;  // never hard, which is the softmax of the best key
-  int top_k;              // a row keeps its best so many keys, the first of equals; 0: all
+/// Its normalizer is never hard, which is the softmax of the best key.
+struct WeightRule : WeightOptions {
   bool has_dropout;
   std::uint32_t dropout_limit;  // a weight is kept if its random number is above
   float dropout_factor;         // multiplies what is kept; 1 without dropout

@@ -97,8 +97,8 @@ kernels::RowInputs describe_query(const AttentionProblem& problem, const ScoreOp
   kernels::RowInputs row{};
   row.query = float_row(operands.query, batch, head, query);
   describe_score(problem, operands.query_operands, batch, head, query, row);
-  row.mask = problem.inputs.mask.at(batch, head, query);
-  row.bias = problem.inputs.bias.at(batch, head, query);
+  row.mask = operands.mask.at(batch, head, query);
+  row.bias = operands.bias.at(batch, head, query);
   const SparseBlocks& blocks = options.blocks;
   if (blocks.keep.is_present()) {
     row.keep = blocks.keep.at(whole.first_batch + batch, head_of_whole, (whole.first_query + query) / blocks.queries);
@@ -120,22 +120,22 @@ kernels::RowInputs describe_query(const AttentionProblem& problem, const ScoreOp
 
 kernels::AttentionTask describe_group(const AttentionProblem& problem, const ScoreOperands& operands,
                                       const AttentionPlan& plan, Index batch, Index group) {
-  const AttentionInputs& in = problem.inputs;
   const SparseBlocks& blocks = problem.options.blocks;
   const ScoreKind score = problem.options.score.kind;
+  WeightOptions weight = problem.options;
+  weight.top_k = static_cast<std::int32_t>(problem.top_k);
   // A hard maximum is the softmax of the best key.
-  const Normalizer normalizer =
-      problem.options.normalizer == Normalizer::hard ? Normalizer::softmax : problem.options.normalizer;
+  if (weight.normalizer == Normalizer::hard) weight.normalizer = Normalizer::softmax;
   const Index number = batch * problem.groups + group;
   const float* const key_operands =
       operands.key_operands == nullptr ? nullptr : operands.key_operands + number * operands.key_stride;
   const float* const pair_weights =
       operands.pair_weights == nullptr ? nullptr : operands.pair_weights + group * operands.pair_stride;
-  return {
+  kernels::AttentionTask task{
       .rows = nullptr,
       .row_count = 0,
       .key = rows_of(operands.key, batch, problem.head_of(group, operands.key.shape[1])),
-      .value = rows_of(in.value, batch, problem.head_of(group, in.value.shape[1])),
+      .value = rows_of(operands.value, batch, problem.head_of(group, operands.value.shape[1])),
       .key_length = static_cast<int>(problem.key_length),
       .head_dim = static_cast<int>(problem.head_dim),
       .value_dim = static_cast<int>(problem.value_dim),
@@ -145,32 +145,31 @@ kernels::AttentionTask describe_group(const AttentionProblem& problem, const Sco
                 .pair_weights = pair_weights,
                 .log2e_scale = log2e_scale(problem),
                 .raw_scale = raw_scale(problem),
-                .softcap = problem.options.softcap.value_or(0.0F),
-                .has_alibi = problem.options.alibi_slopes != nullptr,
                 .stage = problem.outputs.score_stage,
                 .mod = nullptr},
-      .mask = {.mask_stride = static_cast<std::ptrdiff_t>(in.mask.strides[3]),
-               .bias_stride = static_cast<std::ptrdiff_t>(in.bias.strides[3]),
+      .mask = {.mask_stride = static_cast<std::ptrdiff_t>(operands.mask.strides[3]),
+               .bias_stride = static_cast<std::ptrdiff_t>(operands.bias.strides[3]),
                .keep_stride = static_cast<std::ptrdiff_t>(blocks.keep.strides[3]),
                .addend_length = static_cast<int>(problem.key_limit),
                .keep_block_keys = blocks.keep.is_present()
                                       ? static_cast<int>(std::min(blocks.keys, std::max<Index>(problem.key_length, 1)))
                                       : 0,
                .mod = nullptr},
-      .weight = {.normalizer = normalizer,
-                 .top_k = static_cast<int>(problem.top_k),
-                 .has_dropout = problem.dropout.is_on,
+      .weight = {.has_dropout = problem.dropout.is_on,
                  .dropout_limit = problem.dropout.limit,
                  .dropout_factor = problem.dropout.factor,
                  .head_weight = 1.0F,
                  .mod = nullptr,
-                 .stats_normalizer = normalizer},
+                 .stats_normalizer = weight.normalizer},
       .loop = {.key_block = plan.key_block,
                .stream_keys = plan.stream_keys,
                .skip_keys = plan.skip_keys,
                .stop = problem.options.stop},
       .scratch = {},
   };
+  static_cast<ScoreOptions&>(task.score) = problem.options;
+  static_cast<WeightOptions&>(task.weight) = weight;
+  return task;
 }
 
 }  // namespace heed

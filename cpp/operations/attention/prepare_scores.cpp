@@ -185,7 +185,7 @@ void ScorePreparation::make(const Preparation& preparation, float* target, const
 }
 
 ScoreOperands ScorePreparation::run(const AttentionProblem& problem) {
-  ScoreOperands operands = score_operands(problem);
+  ScoreOperands operands{problem.inputs};
   make(query_, query_memory_.data(), problem.options.stop);
   make(key_, key_memory_.data(), problem.options.stop);
   switch (problem.options.score.kind) {

@@ -1,13 +1,11 @@
-// What the call of attention says of inputs and options, for the forward and the backward pass. It is inlined: as
-// functions it was 80 bytes more of what a page loads.
+// The views of the call of attention, beside which its options lie as they are taken, for the forward and the backward
+// pass. It is inlined: as functions it was 80 bytes more of what a page loads.
 #pragma once
 
 #include "heed/attention.hpp"
 #include "operations/attention/attention_call.hpp"
 
 namespace heed {
-
-inline constexpr std::int32_t kOpen = -1;  // a side of the window, or a range of rows, without an end
 
 /// Unpacks keys or values, which lie where they were put or in the pages of a cache, where int8 has tiles of its own
 /// for either.
@@ -45,30 +43,12 @@ inline FloatView unpack_rows(const AttentionCall& call, const PackedView& packed
 }
 
 [[gnu::always_inline]] inline AttentionOptions unpack_options(const AttentionCall& call) {
-  AttentionOptions options;
+  AttentionOptions options{call.score_options, call.mask_options, call.weight_options};
   options.score = unpack_score(call);
-  options.normalizer = call.normalizer;
-  if (call.top_k != 0) options.top_k = call.top_k;
   options.scale = call.scale;
-  if (call.softcap != 0.0F) options.softcap = call.softcap;
-  if (call.dropout_p != 0.0F) options.dropout = Dropout{.p = call.dropout_p, .seed = call.dropout_seed};
-  options.causal = call.causal;
-  if (call.window_left != kOpen) options.window.left = call.window_left;
-  if (call.window_right != kOpen) options.window.right = call.window_right;
   options.blocks = {
       .keep = unpack<const std::uint8_t>(call.keep), .queries = call.block_queries, .keys = call.block_keys};
-  options.query_lengths = pointer<const std::int32_t>(call.query_lengths);
-  options.key_lengths = pointer<const std::int32_t>(call.key_lengths);
-  options.query_offsets = pointer<const std::int32_t>(call.query_offsets);
-  options.sequences = {.query_starts = pointer<const std::int32_t>(call.query_starts),
-                       .key_starts = pointer<const std::int32_t>(call.key_starts),
-                       .count = call.sequences};
-  options.alibi_slopes = pointer<const float>(call.alibi_slopes);
-  options.sinks = pointer<const float>(call.sinks);
-  options.expressions = {.words = pointer<const std::int32_t>(call.expressions),
-                         .word_count = call.expression_words,
-                         .numbers = pointer<const float>(call.expression_tables),
-                         .number_count = call.expression_numbers};
+  options.expressions = call.expressions;
   if (const auto [batch, head, query, batches, heads, queries] = call.slice_of; batches > 0) {
     options.slice_of = SliceOf{.first_batch = batch,
                                .first_head = head,

@@ -19,17 +19,6 @@ struct CallHeader {
 
 inline const StopFlag* stop_of(const CallHeader& header) { return reinterpret_cast<const StopFlag*>(&header.stop); }
 
-/// An enumerator in a call. The numbers of its enumeration are printed for TypeScript, which calls gelu_tanh
-/// "gelu-tanh".
-template <class Enum>
-struct Enumerator {
-  using Enumeration = Enum;
-
-  std::int32_t number;
-
-  operator Enum() const { return static_cast<Enum>(number); }  // NOLINT(google-explicit-constructor)
-};
-
 struct PackedView {
   std::uint32_t address;  // 0: absent
   std::int32_t shape[4];

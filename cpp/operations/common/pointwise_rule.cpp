@@ -22,7 +22,7 @@ kernels::RepeatedRows repeated(const Rows<const float>& rows, Index first_column
 }  // namespace
 
 Status check_pointwise(const RowRules& rules, const Pointwise& rule, Index count, Index length) {
-  if (rule.activation > Activation::sigmoid) {
+  if (!is_known(rule.activation)) {
     return rules.broken(StatusCode::option,
                         {"activation must be one of those known, got number ", static_cast<Index>(rule.activation)});
   }

@@ -20,7 +20,7 @@ struct CrossEntropyCall {
 /// Nothing may overlap. Fails without writing when an input breaks a rule.
 Status run(const CrossEntropyCall& call, Executor& executor, const StopFlag* stop = nullptr);
 
-enum class ElementLoss : std::uint8_t { squared_error = 0, binary_cross_entropy = 1 };
+enum class ElementLoss : std::uint32_t { squared_error = 0, binary_cross_entropy = 1 };
 
 /// The mean over all numbers of [1, n]. Binary cross-entropy is that of logits.
 struct ElementLossCall {

@@ -28,7 +28,7 @@ Status run(const PointwiseBackwardCall& call, Executor& executor, const StopFlag
   const auto check_if = [&](const char* name, const auto& rows) {
     return rows.is_present() ? kRules.check(name, rows, count, length) : Status{};
   };
-  if (activation > Activation::sigmoid) {
+  if (!is_known(activation)) {
     return kRules.broken(StatusCode::option,
                          {"activation must be one of those known, got number ", static_cast<Index>(activation)});
   }

@@ -1,7 +1,12 @@
 // The numbers of a call that every shader reads: one uniform struct, written from a record and declared from the same list. Pure.
 
+import { packAttention } from "../../operations/attention.js";
+import type { AttentionProblem } from "../backend.js";
+import { ATTENTION_CALL, MASK_OPTIONS, SCORE_OPTIONS, WEIGHT_OPTIONS } from "../wasm/generated/attention-call.js";
+import type { Constants } from "./shaders/compose.js";
+
 /** Strides and offsets count elements. A name that ends in `_at` says where something starts in the tables or the results, in 32-bit words. */
-const FIELDS = {
+const OWN_FIELDS = {
   heads: "u32",
   /** Heads of K as the kernels read it. These are more than the KV heads where a projection of K goes by query head. */
   key_heads: "u32",
@@ -35,8 +40,6 @@ const FIELDS = {
   out_i: "u32",
   ranges_at: "u32",
   tiles_at: "u32",
-  slopes_at: "u32",
-  sinks_at: "u32",
   /** Constants of score functions: a number or a vector for each head. */
   constants_at: "u32",
   constants_h: "u32",
@@ -60,27 +63,66 @@ const FIELDS = {
   pairs_rows: "u32",
   pairs: "u32",
   scale: "f32",
-  softcap: "f32",
   drop_last: "u32",
   drop_seed: "u32",
   drop_keep: "f32",
 } as const;
 
-export type Params = Readonly<Record<keyof typeof FIELDS, number>>;
+/** The words of a packed call from a group of options to another, by the names that shaders give them. */
+function optionsBetween(first: number, end: number): readonly (readonly [name: string, word: number])[] {
+  return Object.entries(ATTENTION_CALL)
+    .filter(([, word]) => word >= first && word < end)
+    .map(([name, word]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), word]);
+}
 
-const NAMES = Object.keys(FIELDS) as readonly (keyof typeof FIELDS)[];
+const OF_SCORES = optionsBetween(SCORE_OPTIONS, WEIGHT_OPTIONS);
+const OPTIONS = optionsBetween(SCORE_OPTIONS, MASK_OPTIONS);
+
+/** Options as their bits lie in a packed call. An array starts at a place in the tables, which is not 0. */
+export type Options = Readonly<Record<string, number>>;
+
+export type Params = Options & Readonly<Record<keyof typeof OWN_FIELDS, number>>;
+
+const FIELDS = [...Object.entries(OWN_FIELDS), ...OPTIONS.map(([name]) => [name, "u32"] as const)];
 
 /** The size of a uniform struct is a multiple of 16 bytes. */
-export const PARAM_BYTES = Math.ceil((NAMES.length * 4) / 16) * 16;
+export const PARAM_BYTES = Math.ceil((FIELDS.length * 4) / 16) * 16;
 
-export const PARAMS_STRUCT = `struct Params {\n${NAMES.map((name) => `  ${name}: ${FIELDS[name]},`).join("\n")}\n}`;
+export const PARAMS_STRUCT = `struct Params {\n${FIELDS.map(([name, type]) => `  ${name}: ${type},`).join("\n")}\n}`;
+
+/** The options as a packed call has them; `place` puts an array into the tables and says where. */
+export function optionParams(
+  problem: AttentionProblem,
+  place: (array: Int32Array | Float32Array | Float64Array) => number,
+): Options {
+  const call = new DataView(new ArrayBuffer(ATTENTION_CALL.words * 4));
+  const isOption = (word: number): boolean => word >= SCORE_OPTIONS && word < MASK_OPTIONS;
+  packAttention(problem, {
+    float: (word, value) => call.setFloat32(word * 4, value, true),
+    integer: (word, value) => call.setUint32(word * 4, Number(value), true),
+    numbers: (word, array) => {
+      if (array !== null && isOption(word)) call.setUint32(word * 4, place(array), true);
+    },
+    dtype: ignore,
+    input: ignore,
+    output: ignore,
+  });
+  return Object.fromEntries(OPTIONS.map(([name, word]) => [name, call.getUint32(word * 4, true)]));
+}
+
+function ignore(): void {}
+
+/** The score options that are given, as overrides of scores.wgsl. */
+export function scoreSteps(options: Options): Constants {
+  return Object.fromEntries(OF_SCORES.map(([name]) => [name.toUpperCase(), options[name] !== 0]));
+}
 
 export function packParams(params: Params): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(PARAM_BYTES / 4);
   const floats = new Float32Array(words.buffer);
-  for (const [index, name] of NAMES.entries()) {
-    const target = FIELDS[name] === "f32" ? floats : words;
-    target[index] = params[name];
+  for (const [index, [name, type]] of FIELDS.entries()) {
+    const target = type === "f32" ? floats : words;
+    target[index] = params[name] ?? 0;
   }
   return words;
 }

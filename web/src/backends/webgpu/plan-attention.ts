@@ -4,7 +4,7 @@ import type { AttentionProblem, Operand } from "../backend.js";
 import { type Dispatch, dispatchOf, summaryOf } from "./dispatch.js";
 import type { GpuLimits } from "./gpu.js";
 import type { AttentionKernel, CombineKernel, Kernel, Load, PairsKernel, RowOutputs, ScoreFeatures } from "./kernel.js";
-import { type Params, packParams } from "./params.js";
+import { type Params, packParams, scoreSteps } from "./params.js";
 import {
   gridOf,
   type Machine,
@@ -67,7 +67,7 @@ function callOf(problem: AttentionProblem, machine: Machine): Call {
     stats: weights !== null && normalizer === "softmax",
   };
   const tables = makeTables(problem, problem.query.shape[1] / key.heads, dispatch.variant.rows);
-  const features = featuresOf(problem, query, key);
+  const features = featuresOf(problem, query, key, tables);
   return { problem, machine, query, key, features, outputs, dispatch, tables, results: layOutResults(problem) };
 }
 
@@ -85,7 +85,6 @@ function paramsOf(call: Call): Params {
     value_dim: problem.value.shape[3],
     rows: batch * heads * queries,
     scale: problem.scale,
-    softcap: problem.softcap ?? 1,
     pairs_from: 0,
     pairs_rows: queries,
     pairs: 0,
@@ -128,11 +127,10 @@ function tableParams({ tables }: Call) {
   return {
     ranges_at: tables.rangesAt,
     tiles_at: tables.tilesAt,
-    slopes_at: tables.slopesAt,
-    sinks_at: tables.sinksAt,
     constants_at: tables.constantsAt,
     constants_h: tables.constantsHead,
     mods_at: tables.modsAt,
+    ...tables.options,
   };
 }
 
@@ -200,7 +198,7 @@ function native(rows: Rows, machine: Machine): Rows {
   };
 }
 
-function featuresOf(problem: AttentionProblem, query: Rows, key: Rows): ScoreFeatures {
+function featuresOf(problem: AttentionProblem, query: Rows, key: Rows, { options }: Tables): ScoreFeatures {
   const { normalizer } = problem;
   if (normalizer === "hard" || normalizer === "sparsemax")
     throw new TypeError(`normalize ${normalizer} reached the GPU`);
@@ -209,7 +207,7 @@ function featuresOf(problem: AttentionProblem, query: Rows, key: Rows): ScoreFea
     key: key.load,
     pair: PAIR[problem.score.kind],
     vectors: Math.ceil(query.dim / 4),
-    steps: { SOFTCAP: problem.softcap !== null, ALIBI: problem.structure.alibiSlopes !== null },
+    steps: scoreSteps(options),
     ranges: hasRanges(problem),
     mask: problem.mask !== null,
     bias: problem.bias !== null,

@@ -1,42 +1,42 @@
 // The tables of a call by row, tile and head, in one array that shaders read. Pure.
 
 import type { AttentionProblem, Operand } from "../backend.js";
+import { type Options, optionParams } from "./params.js";
 import { hasRanges, RANGE_STRIDE, rowRanges } from "./row-ranges.js";
 
 export interface Tables {
   readonly data: Uint32Array<ArrayBuffer>;
   readonly rangesAt: number;
   readonly tilesAt: number;
-  readonly slopesAt: number;
-  readonly sinksAt: number;
   readonly constantsAt: number;
   /** Words from one head's constants to the next; 0: all have the same. */
   readonly constantsHead: number;
   readonly modsAt: number;
+  /** The call's options, of which arrays are here. */
+  readonly options: Options;
 }
 
 /** A tile has `rows` query rows; `pack` query heads share their keys and fill tiles together. */
 export function makeTables(problem: AttentionProblem, pack: number, rows: number): Tables {
-  const sections: Uint32Array[] = [];
-  let end = 0;
+  // Nothing lies at 0, which is the place of an array that is not given.
+  const sections: Uint32Array[] = [new Uint32Array(1)];
+  let end = 1;
   const add = (section: Uint32Array): number => {
     sections.push(section);
     end += section.length;
     return end - section.length;
   };
-  const { alibiSlopes, sinks } = problem.structure;
   const ranges = hasRanges(problem) ? rowRanges(problem) : new Int32Array(0);
   const constants = scoreConstants(problem);
   const at = {
     rangesAt: add(bitsOf(ranges)),
     tilesAt: add(bitsOf(tileRanges(ranges, problem, pack, rows))),
-    slopesAt: add(bitsOf(alibiSlopes ?? new Float32Array(0))),
-    sinksAt: add(bitsOf(sinks?.map(finiteSink) ?? new Float32Array(0))),
     constantsAt: add(bitsOf(constants.numbers)),
     constantsHead: constants.head,
     modsAt: add(bitsOf(problem.programs?.tables ?? new Float32Array(0))),
+    options: optionParams(problem, (array) => add(bitsOf(Float32Array.from(array, finite)))),
   };
-  const data = new Uint32Array(Math.max(end, 1));
+  const data = new Uint32Array(end);
   let start = 0;
   for (const section of sections) {
     data.set(section, start);
@@ -46,8 +46,8 @@ export function makeTables(problem: AttentionProblem, pack: number, rows: number
 }
 
 /** Shaders know no infinity, so a sink of -Infinity becomes their lowest number. */
-function finiteSink(sink: number): number {
-  return Math.max(sink, -3e38);
+function finite(number: number): number {
+  return Math.max(number, -3e38);
 }
 
 /** For each batch entry and tile, the keys that some row of it sees. */

@@ -24,7 +24,7 @@ fn row_epilogue(given: RowState, h: u32, row: u32, writes: bool) -> f32 {
     // A sink may raise the row max, by which the output was not rescaled, and its own part of the row sum is no weight.
     var rescale = 1.0;
     if (SINKS) {
-      let sink = float_at(P.sinks_at + h);
+      let sink = float_at(P.sinks + h);
       if (sink > NONE && !is_empty) {
         sums.row_max = select(given.row_max, sink, sink > given.row_max);
         rescale = exp(given.row_max - sums.row_max);

@@ -1,7 +1,7 @@
 // A query row, and what happens to its scores: the steps of docs/semantics.md that the call has.
 
 override SOFTCAP: bool;
-override ALIBI: bool;
+override ALIBI_SLOPES: bool;
 override RANGES: bool;
 override MASK: bool;
 override BIAS: bool;
@@ -45,8 +45,8 @@ fn row_of(b: u32, h: u32, i: u32) -> Row {
   }
   row.mask_at = b * P.mask_b + h * P.mask_h + i * P.mask_i;
   row.bias_at = b * P.bias_b + h * P.bias_h + i * P.bias_i;
-  if (ALIBI) {
-    row.slope = float_at(P.slopes_at + h);
+  if (ALIBI_SLOPES) {
+    row.slope = float_at(P.alibi_slopes + h);
   }
   row.weights_at = P.constants_at + h * P.constants_h;
   if (RBF) {
@@ -61,7 +61,8 @@ fn row_of(b: u32, h: u32, i: u32) -> Row {
 
 fn cap_score(raw: f32) -> f32 {
   if (SOFTCAP) {
-    return P.softcap * tanh_f32(raw / P.softcap);
+    let cap = bitcast<f32>(P.softcap);
+    return cap * tanh_f32(raw / cap);
   } else {
     return raw;
   }
@@ -77,7 +78,7 @@ fn transform_score(row: Row, given: f32, j: u32) -> Score {
   if (MASK_MOD) {
     score.seen = score.seen && mask_mod(0.0, row, f32(j)) != 0.0;
   }
-  if (ALIBI) {
+  if (ALIBI_SLOPES) {
     score.value -= row.slope * abs(f32(row.position - i32(j)));
   }
   if (MASK) {
