@@ -135,7 +135,7 @@ void print_call(std::set<std::string_view>& printed) {
   std::printf("export const %s = {\n", constant_case(name_of<Call>()).c_str());
   const auto print = [&]<class Field>(std::string_view name, const Field& /*field*/) {
     std::printf("  %s: %zu,\n", camel_case(name).c_str(), word);
-    word += kWords<Field>;
+    word += UnpackedCall<Call> ? kWords<Field> : sizeof(Field) / sizeof(std::uint32_t);
   };
   if constexpr (UnpackedCall<Call>) for_each_field(CallHeader{}, print);
   for_each_field(kCall, print);
