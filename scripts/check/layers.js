@@ -132,20 +132,8 @@ const WEB_ROOMS = {
     "base",
     "shared-engine.ts",
   ],
-  // the derivative of each operation of a pass
-  "train/adjoints": [
-    "layers/tape.ts",
-    "layers/attention-rule.ts",
-    "operations",
-    "operations/training",
-    "backends",
-    "base",
-    "expr/tree.ts",
-    "expr/compile-vjp.ts",
-  ],
   // gradients, losses, optimizers, the training loop
   train: [
-    "train/adjoints",
     "layers",
     "layers/io",
     "layers/models/tokens.ts",
@@ -158,6 +146,7 @@ const WEB_ROOMS = {
     "backends",
     "memory",
     "base",
+    "expr/compile-vjp.ts",
   ],
 };
 

@@ -5,9 +5,11 @@ import type { Parameter } from "../layers/parameters.js";
 import type { Variable } from "../layers/variable.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import type { Make } from "./adjoints/adjoint.js";
 import type { Loss } from "./losses.js";
 import type { Recorder } from "./recorder.js";
+
+/** Makes a gradient that begins with `addend`, or with zeros. */
+export type Make = (addend: Resident | null) => Promise<Resident>;
 
 export class BackwardPass {
   readonly recorder: Recorder;

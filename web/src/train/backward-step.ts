@@ -1,17 +1,23 @@
 // A step as its adjoint sees it: where the gradients of its operands go.
 
-import type { Operation, Resident } from "../backends/backend.js";
+import type { Operand, Operation, Resident } from "../backends/backend.js";
 import type { Parameter } from "../layers/parameters.js";
 import type { Step } from "../layers/tape.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { ROW_SUMS } from "../operations/training/row-sums.js";
 import { rowsOf, vectorOf } from "../operations/training/vectors.js";
-import type { BackwardStep, Make, Place } from "./adjoints/adjoint.js";
-import type { BackwardPass } from "./backward-pass.js";
+import type { BackwardPass, Make } from "./backward-pass.js";
 
-export class StepBackward<P extends object> implements BackwardStep<P> {
+/** An operand's resident, which is a tensor of the pass or a parameter; undefined where the step has no such operand. */
+export type Place = Resident | undefined;
+
+/** Leads the gradients of what a step made to what the step read. What goes to a place without a gradient is dropped. */
+export type Adjoint<P extends object> = (step: BackwardStep<P>) => Promise<void>;
+
+export class BackwardStep<P extends object> {
   readonly problem: P;
   readonly made: readonly Resident[];
+  /** Of what it made; null: none. At least one is there. */
   readonly gradients: readonly (Resident | null)[];
   readonly #pass: BackwardPass;
   readonly #parameters = new Map<Resident, Parameter>();
@@ -24,6 +30,7 @@ export class StepBackward<P extends object> implements BackwardStep<P> {
     for (const one of parameters) if (one !== null) this.#parameters.set(one.resident, one.parameter);
   }
 
+  /** That of its first result, or of its only one. */
   get gradient(): Resident {
     const [gradient] = this.gradients;
     if (gradient) return gradient;
@@ -42,6 +49,7 @@ export class StepBackward<P extends object> implements BackwardStep<P> {
     this.#pass.free(resident);
   }
 
+  /** Whether a gradient goes through an operand. */
   needs(place: Place): place is Resident {
     if (place === undefined) return false;
     const { recorder } = this.#pass;
@@ -49,12 +57,14 @@ export class StepBackward<P extends object> implements BackwardStep<P> {
     return parameter === undefined ? recorder.needs(place) : recorder.learning(parameter) !== null;
   }
 
+  /** The values of a parameter that kernels read packed. */
   plain(resident: Resident): Resident {
     const parameter = this.#parameters.get(resident);
     if (parameter === undefined) throw new TypeError("the step has no such parameter");
     return this.#pass.recorder.plain(parameter, "gradients");
   }
 
+  /** Adds a gradient that is made for this operand alone. */
   async add(place: Place, make: Make): Promise<void> {
     if (!this.needs(place)) return;
     const parameter = this.#parameters.get(place);
@@ -62,6 +72,7 @@ export class StepBackward<P extends object> implements BackwardStep<P> {
     else this.#pass.set(place, await make(this.#pass.of(place)));
   }
 
+  /** Adds a gradient that also others have, of as many numbers or a multiple of them, which repeat. */
   async share(place: Place, gradient: Resident): Promise<void> {
     if (!this.needs(place)) return;
     const { elements } = place;
@@ -74,9 +85,15 @@ export class StepBackward<P extends object> implements BackwardStep<P> {
     await this.add(place, (sum) => this.one(COMBINE, { x: sum ? vectorOf(sum) : y, y, a: 1, b: 1 }));
   }
 
+  /** Adds a gradient, and frees it where it is not needed any more. */
   async give(place: Place, gradient: Resident | undefined): Promise<void> {
     if (gradient === undefined) return;
     await this.share(place, gradient);
     this.#pass.freeUnused(gradient);
   }
+}
+
+/** The place of an operand. */
+export function placeOf(operand: Operand | null): Place {
+  return operand?.source.kind === "resident" ? operand.source.resident : undefined;
 }

@@ -4,8 +4,7 @@ import { HeedError } from "../base/errors.js";
 import type { Block, Step } from "../layers/tape.js";
 import { ADJOINTS } from "./adjoints/table.js";
 import type { BackwardPass } from "./backward-pass.js";
-import { StepBackward } from "./backward-step.js";
-import { BlockTape } from "./recorder.js";
+import { BackwardStep } from "./backward-step.js";
 
 export async function runBackward(backward: BackwardPass, steps: readonly (Step | Block)[]): Promise<void> {
   for (const step of [...steps].reverse()) {
@@ -17,13 +16,13 @@ export async function runBackward(backward: BackwardPass, steps: readonly (Step 
 }
 
 async function blockBackward(backward: BackwardPass, { again, made }: Block): Promise<void> {
-  const tape = new BlockTape(backward.recorder);
-  await again(tape, async (results) => {
+  const steps: (Step | Block)[] = [];
+  await again(backward.recorder.blockTape(steps), async (results) => {
     for (const [at, result] of results.entries()) {
       const gradient = made[at] && backward.of(made[at]);
       if (gradient) backward.set(result, gradient);
     }
-    await runBackward(backward, tape.steps);
+    await runBackward(backward, steps);
   });
 }
 
@@ -31,5 +30,5 @@ async function stepBackward(backward: BackwardPass, step: Step): Promise<void> {
   const adjoint = ADJOINTS.get(step.operation);
   if (adjoint === undefined) throw new HeedError("unsupported", `gradients: none go through ${step.operation.name}`);
   // The table has each adjoint beside its own operation.
-  await adjoint(new StepBackward(backward, step) as StepBackward<never>);
+  await adjoint(new BackwardStep(backward, step) as BackwardStep<never>);
 }

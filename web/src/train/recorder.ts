@@ -99,36 +99,17 @@ export class Recorder implements Tape {
       // Its own steps have found out what is needed.
       if (block.made.some((x) => this.needs(x))) this.#take(block, this.steps);
     };
-    return { tape: new BlockTape(this), record };
-  }
-}
-
-/** The tape of a block: its own steps, and what else there is of the pass. */
-export class BlockTape implements Tape {
-  readonly steps: (Step | Block)[] = [];
-  readonly #pass: Recorder;
-
-  constructor(pass: Recorder) {
-    this.#pass = pass;
+    return { tape: this.blockTape([]), record };
   }
 
-  use(parameter: Parameter, where: string): Promise<Resident> {
-    return this.#pass.use(parameter, where);
-  }
-
-  needs(x: Resident): boolean {
-    return this.#pass.needs(x);
-  }
-
-  cut(x: Resident): void {
-    this.#pass.cut(x);
-  }
-
-  record(step: Step): void {
-    this.#pass.record(step, this.steps);
-  }
-
-  fork(): null {
-    return null;
+  /** The tape of a block: its own steps, and what else there is of the pass. */
+  blockTape(steps: (Step | Block)[]): Tape {
+    return {
+      use: (parameter, where) => this.use(parameter, where),
+      record: (step) => this.record(step, steps),
+      fork: () => null,
+      needs: (x) => this.needs(x),
+      cut: (x) => this.cut(x),
+    };
   }
 }

@@ -3,7 +3,7 @@
 import type { AffineProblem } from "../../operations/affine.js";
 import { PRODUCT } from "../../operations/training/product.js";
 import { rowsOf } from "../../operations/training/vectors.js";
-import type { Adjoint } from "./adjoint.js";
+import type { Adjoint } from "../backward-step.js";
 
 export const affine: Adjoint<AffineProblem> = async (step) => {
   const { input, weights, outputs, rule } = step.problem;

@@ -1,11 +1,11 @@
 // Of attention, in its tensors and in options that are tensors.
 
+import type { ModTrees } from "../../api/operations/remembering.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
-import type { ModTrees } from "../../expr/tree.js";
 import type { RecordedAttention } from "../../layers/attention-rule.js";
 import { ATTENTION_VJP, SCORE_GRADIENTS } from "../../operations/attention-vjp.js";
 import { placed } from "../../operations/rows.js";
-import { type Adjoint, placeOf } from "./adjoint.js";
+import { type Adjoint, placeOf } from "../backward-step.js";
 
 const PLACES = ["query", "key", "value", "bias", ...SCORE_GRADIENTS] as const;
 

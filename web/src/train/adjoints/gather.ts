@@ -3,7 +3,7 @@
 import type { GatherProblem } from "../../operations/gather.js";
 import { SCATTER_ADD } from "../../operations/training/scatter-add.js";
 import { rowsOf } from "../../operations/training/vectors.js";
-import type { Adjoint } from "./adjoint.js";
+import type { Adjoint } from "../backward-step.js";
 
 export const gather: Adjoint<GatherProblem> = async (step) => {
   const { table, indices } = step.problem;

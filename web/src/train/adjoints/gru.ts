@@ -6,7 +6,7 @@ import { placed } from "../../operations/rows.js";
 import { GRU_BACKWARD } from "../../operations/training/gru-backward.js";
 import { PRODUCT } from "../../operations/training/product.js";
 import { rowsOf } from "../../operations/training/vectors.js";
-import type { Adjoint } from "./adjoint.js";
+import type { Adjoint } from "../backward-step.js";
 
 export const gru: Adjoint<GruProblem> = async (step) => {
   const { problem: forward, made, gradients } = step;

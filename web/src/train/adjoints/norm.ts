@@ -3,7 +3,7 @@
 import type { NormProblem } from "../../operations/norm.js";
 import { NORM_BACKWARD } from "../../operations/training/norm-backward.js";
 import { rowsOf } from "../../operations/training/vectors.js";
-import type { Adjoint } from "./adjoint.js";
+import type { Adjoint } from "../backward-step.js";
 
 export const norm: Adjoint<NormProblem> = async (step) => {
   const { input, isCentred, epsilon, weight, bias } = step.problem;

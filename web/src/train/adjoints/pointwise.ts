@@ -4,7 +4,7 @@ import { HeedError } from "../../base/errors.js";
 import { POINTWISE, type PointwiseProblem } from "../../operations/pointwise.js";
 import { POINTWISE_BACKWARD } from "../../operations/training/pointwise-backward.js";
 import { rowsOf } from "../../operations/training/vectors.js";
-import type { Adjoint } from "./adjoint.js";
+import type { Adjoint } from "../backward-step.js";
 
 export const pointwise: Adjoint<PointwiseProblem> = async (step) => {
   const { input: source, rule } = step.problem;

@@ -2,7 +2,7 @@
 
 import { ROPE, type RopeProblem } from "../../operations/rope.js";
 import { placed } from "../../operations/rows.js";
-import { type Adjoint, placeOf } from "./adjoint.js";
+import { type Adjoint, placeOf } from "../backward-step.js";
 
 export const rope: Adjoint<RopeProblem> = async (step) => {
   const { problem } = step;

@@ -8,7 +8,7 @@ import { GRU } from "../../operations/gru.js";
 import { NORM } from "../../operations/norm.js";
 import { POINTWISE } from "../../operations/pointwise.js";
 import { ROPE } from "../../operations/rope.js";
-import type { Adjoint } from "./adjoint.js";
+import type { Adjoint } from "../backward-step.js";
 import { affine } from "./affine.js";
 import { attention } from "./attention.js";
 import { gather } from "./gather.js";
