@@ -4,14 +4,18 @@ import type { AttentionOptions, Score, TensorInput } from "../api/options.js";
 import type { AttentionResult, NoOptions } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { readBoolean } from "../base/read-values.js";
+import { copied } from "./affine.js";
+import { checkWidth } from "./axes.js";
+import { heldCache } from "./cache-locks.js";
 import { boundOf, type Draw } from "./draw.js";
+import { handOutAll } from "./hand-out.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import type { Pass } from "./pass.js";
-import { handOutAll } from "./projections.js";
 import { readSize, readSizes } from "./read.js";
 import { PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
-import { checkWidth, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
+import { take } from "./take.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;
@@ -65,23 +69,25 @@ export class AdditiveAttention extends Layer {
     const { where } = this;
     const names = PASSED_OPTIONS.filter((name) => name !== "score");
     return this.pass(options, names, async (scope, given, keep) => {
-      const q = await scope.take(where, "query", query);
-      const k = await scope.take(where, "key", key);
-      const v = value === undefined ? k : await scope.take(where, "value", value);
+      const q = await take(scope, where, "query", query);
+      const k = await take(scope, where, "key", key);
+      const v = value === undefined ? k : await take(scope, where, "value", value);
       checkWidth(where, "query", q, this.#queryDim);
       checkWidth(where, "key", k, this.#keyDim);
       const packed = q.shape.length === 3 ? { layout: "packed", heads: 1, kvHeads: 1 } : {};
       const score = await this.#scoreIn(scope);
       const read = await readOptions(scope, where, given, { ...packed, score });
       const tensors = { query: q, key: k, value: v };
-      const rule = ruleOf(scope, where, read, tensors, scope.heldCache(where, given["cache"]));
+      const rule = ruleOf(scope, where, read, tensors, heldCache(scope.held, where, given["cache"]));
       return handOutAll(scope, await scope.attention(where, tensors, rule), keep, false);
     });
   }
 
   async #scoreIn(scope: Scope): Promise<Score> {
-    const tensor = async (name: string, shape?: readonly number[]): Promise<Tensor> =>
-      scope.parameterTensor(await this.resident(scope, name), shape);
+    const tensor = async (name: string, shape?: readonly number[]): Promise<Tensor> => {
+      const own = await this.resident(scope, name);
+      return copied(scope, own, shape ?? own.parameter.shape, own);
+    };
     return {
       type: "additive",
       wq: await tensor("query_proj.weight"),

@@ -3,7 +3,7 @@
 import type { HeldCache } from "../api/cache-types.js";
 import type { ModTrees } from "../api/operations/remembering.js";
 import type { CheckedAttention } from "../api/validate.js";
-import type { Operand, Resident } from "../backends/backend.js";
+import type { AttentionProblem } from "../backends/backend.js";
 
 export interface AttentionRule extends CheckedAttention {
   /** Whether the output is a result. */
@@ -13,7 +13,7 @@ export interface AttentionRule extends CheckedAttention {
   readonly cache: HeldCache | null;
 }
 
-/** An operand of a rule, in its place. */
-export function placed(operand: Operand, resident: Resident): Operand {
-  return { ...operand, source: { kind: "resident", resident }, dtype: resident.dtype };
+/** The problem of a step that is recorded. */
+export interface RecordedAttention extends AttentionProblem {
+  readonly trees: ModTrees;
 }

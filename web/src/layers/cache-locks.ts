@@ -1,6 +1,8 @@
 // A pass locks all of its caches at once when it is called, and leaves them as they were if it fails.
 
 import { type CacheLock, type HeldCache, LOCK } from "../api/cache-types.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
 import { listOf } from "../base/typed-array.js";
 import { unlessAborted } from "../base/unless-aborted.js";
@@ -45,6 +47,14 @@ export async function withLocks<R>({ where, caches, signal, act }: Pass<R>): Pro
   }
   await release(true);
   return result;
+}
+
+/** A cache among the options of a pass that has its lock; null where there is none. */
+export function heldCache(held: HeldCaches, where: string, cache: unknown): HeldCache | null {
+  if (cache === undefined) return null;
+  const handle = held.get(cache);
+  if (handle !== undefined) return handle;
+  throw new HeedError("option", `${where}: cache must be made by createCache, got ${showValue(cache)}`);
 }
 
 /** Every cache among the options of a forward pass: of the layer itself, of each layer of a model, and of attentions inside. */

@@ -6,11 +6,13 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
 import { numbersOf } from "../base/typed-array.js";
+import { GATHER } from "../operations/gather.js";
 import type { Draw } from "./draw.js";
+import { handOut } from "./hand-out.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
-import { handOut, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
 
 /** Whole numbers of any shape; a bare array has rank 1. */
 export type IndexInput = ArrayLike<number> | { readonly data: ArrayLike<number>; readonly shape: readonly number[] };
@@ -65,7 +67,8 @@ export class Embedding extends Layer {
       throw new HeedError("option", `${called.where}: ${rule}, number ${at} is ${data[at]}`);
     }
     const weight = await this.resident(scope, "weight");
-    return scope.gather({ ...weight, count: this.count, length: this.dim }, data, shape);
+    const table = { ...weight, count: this.count, length: this.dim };
+    return scope.make(GATHER, { table, indices: data }, [...shape, this.dim], [weight]);
   }
 }
 

@@ -6,11 +6,16 @@ import type { Tensor } from "../api/tensor.js";
 import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean } from "../base/read-values.js";
+import { GRU as RECURRENCE } from "../operations/gru.js";
+import { affine } from "./affine.js";
+import { checkWidth } from "./axes.js";
 import { boundOf, type Draw } from "./draw.js";
+import { handOut } from "./hand-out.js";
 import { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, handOut, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
+import { take } from "./take.js";
 
 export interface GRUOptions extends LayerOptions {
   readonly inputSize: number;
@@ -70,9 +75,9 @@ export class GRU extends Layer {
   forward<const O extends GRUForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<GRUResult<O>>;
   forward(x: unknown, options?: unknown): Promise<GRUResult<{ readonly keep: boolean }>> {
     return this.pass(options, ["state"], async (scope, given, keep) => {
-      const input = await scope.take(this.where, "x", x);
+      const input = await take(scope, this.where, "x", x);
       const before = given["state"];
-      const state = before === undefined ? null : await scope.take(this.where, "state", before);
+      const state = before === undefined ? null : await take(scope, this.where, "state", before);
       const { states, last } = await this.compute(scope, input, state);
       return { output: await handOut(scope, states, keep), state: await handOut(scope, last, keep) };
     });
@@ -109,8 +114,22 @@ export class GRU extends Layer {
     return scope.inner(
       async (inner) => {
         // The inputs' part of the gates is one product for all steps.
-        const gates = await inner.affine(x, weights.input, 3 * this.hiddenSize, bias.input);
-        return inner.gru(gates, weights.state, bias.state, state, this.#isReversed);
+        const gates = await affine(inner, x, weights.input, bias.input);
+        const problem = {
+          gates: inner.rows(gates),
+          weights: weights.state.resident,
+          bias: bias.state,
+          state: state && inner.rows(state),
+          batch,
+          isReversed: this.#isReversed,
+        };
+        const shapes = [
+          [batch, steps, this.hiddenSize],
+          [batch, this.hiddenSize],
+        ];
+        const [states, last] = await inner.run(RECURRENCE, problem, shapes, [weights.state, bias.state]);
+        if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");
+        return { states, last };
       },
       ({ states, last }) => [states, last],
     );

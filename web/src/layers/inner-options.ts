@@ -3,10 +3,11 @@
 import type { Tensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean, readRecord } from "../base/read-values.js";
+import { leadingOf } from "./axes.js";
 import type { GivenAttention } from "./multi-head-attention.js";
-import { leadingOf } from "./projections.js";
 import { PASSED_OPTIONS } from "./read-rule.js";
 import type { Scope } from "./scope.js";
+import { take } from "./take.js";
 
 /** The tensors that a block takes. */
 export interface BlockTensors {
@@ -40,8 +41,8 @@ export async function readInner(
       : "memory is for cross attention, which this has not";
     throw new HeedError("option", `${where}: ${rule}`);
   }
-  const take = async (called: string, value: unknown): Promise<Tensor> => {
-    const tensor = await scope.take(where, called, value);
+  const taken = async (called: string, value: unknown): Promise<Tensor> => {
+    const tensor = await take(scope, where, called, value);
     leadingOf(where, called, tensor, dim);
     return tensor;
   };
@@ -49,7 +50,7 @@ export async function readInner(
     self: readInnerOptions(where, "self", given["self"]),
     cross: readInnerOptions(where, "cross", given["cross"]),
     attentions: readBoolean(where, "attentions", given["attentions"], false),
-    x: await take(name, x),
-    memory: memory === undefined ? null : await take("memory", memory),
+    x: await taken(name, x),
+    memory: memory === undefined ? null : await taken("memory", memory),
   };
 }

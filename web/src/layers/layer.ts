@@ -16,7 +16,9 @@ import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
 import { Draw, type DrawRule } from "./draw.js";
 import { ELSEWHERE } from "./elsewhere.js";
 import { LayerEngine } from "./engine-of.js";
+import { handOut } from "./hand-out.js";
 import { Numbers } from "./numbers.js";
+import type { ResidentParameter } from "./parameters.js";
 import {
   type Filling,
   type GivenParameters,
@@ -31,7 +33,8 @@ import {
 import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
 import { readOnce } from "./read.js";
-import { handOut, type ResidentParameter, Scope } from "./scope.js";
+import { Scope } from "./scope.js";
+import { take } from "./take.js";
 
 export interface LayerOptions {
   /** The engine that computes it. Default the one that the function `attention` uses. */
@@ -371,7 +374,7 @@ export abstract class Layer {
     act: (scope: Scope, x: Tensor) => Promise<Tensor>,
   ): Promise<Tensor | ArrayTensor> {
     return this.pass(options, [], async (scope, _given, keep) => {
-      return handOut(scope, await act(scope, await scope.take(this.where, "x", x)), keep);
+      return handOut(scope, await act(scope, await take(scope, this.where, "x", x)), keep);
     });
   }
 }

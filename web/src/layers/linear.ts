@@ -5,11 +5,15 @@ import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean } from "../base/read-values.js";
+import { affine, type Epilogue, pointwise } from "./affine.js";
+import { checkWidth } from "./axes.js";
 import { boundOf, type Draw } from "./draw.js";
+import { handOut } from "./hand-out.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { type Filling, type GivenParameters, Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, type Epilogue, handOut, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
+import { take } from "./take.js";
 
 export interface LinearLayerOptions extends LayerOptions {
   readonly inFeatures: number;
@@ -61,9 +65,9 @@ export class Linear extends Layer {
   forward<const O extends LinearForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["addend"], async (scope, given, keep) => {
-      const input = await scope.take(this.where, "x", x);
+      const input = await take(scope, this.where, "x", x);
       checkWidth(this.where, "x", input, this.inFeatures);
-      const addend = given["addend"] === undefined ? null : await scope.take(this.where, "addend", given["addend"]);
+      const addend = given["addend"] === undefined ? null : await take(scope, this.where, "addend", given["addend"]);
       if (addend !== null) this.#checkAddend(addend, input);
       return handOut(scope, await this.compute(scope, input, { addend }), keep);
     });
@@ -87,12 +91,12 @@ export class Linear extends Layer {
     const weight = await this.resident(scope, "weight");
     const bias = await this.residentOrNull(scope, "bias");
     const adapter = this.#adapter;
-    if (adapter === null) return scope.affine(x, weight, this.outFeatures, bias, rule);
+    if (adapter === null) return affine(scope, x, weight, bias, rule);
     return scope.one(async (inner) => {
       const { leading, ...rest } = rule;
       const addend = await adapter.compute(inner, x);
-      const made = await inner.affine(x, weight, this.outFeatures, bias, { ...(leading && { leading }), addend });
-      return Object.keys(rest).length === 0 ? made : inner.pointwise(made, rest);
+      const made = await affine(inner, x, weight, bias, { ...(leading && { leading }), addend });
+      return Object.keys(rest).length === 0 ? made : pointwise(inner, made, rest);
     });
   }
 }

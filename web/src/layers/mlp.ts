@@ -3,10 +3,12 @@
 import type { TensorInput } from "../api/options.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { readBoolean, readChoice } from "../base/read-values.js";
+import type { Epilogue } from "./affine.js";
+import { checkWidth } from "./axes.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import { readSize, readSizes } from "./read.js";
-import { checkWidth, type Epilogue, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
 
 /** "swiglu" is silu(gate) * up. The others apply their activation to the output of `up_proj`. */
 export type MLPActivation = "gelu" | "gelu-tanh" | "silu" | "relu" | "swiglu";

@@ -10,17 +10,22 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { isRecord, readBoolean, readCount } from "../base/read-values.js";
+import type { Epilogue } from "./affine.js";
 import type { AttentionRule } from "./attention-rule.js";
+import { leadingOf } from "./axes.js";
+import { heldCache } from "./cache-locks.js";
 import { boundOf, type Draw, same } from "./draw.js";
+import { handOutAll } from "./hand-out.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import type { Filling, GivenParameters } from "./parameters.js";
 import type { Pass } from "./pass.js";
-import { handOutAll, leadingOf } from "./projections.js";
 import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js";
 import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
-import type { AttentionTensors, Epilogue, Scope } from "./scope.js";
+import { rotate } from "./rotate.js";
+import type { AttentionTensors, Scope } from "./scope.js";
+import { take } from "./take.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */
@@ -153,16 +158,16 @@ export class MultiHeadAttention extends Layer {
   forward(query: unknown, key?: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
     const { where } = this;
     return this.pass(options, [...PASSED_OPTIONS, "positions"], async (scope, given, keep) => {
-      const q = await scope.take(where, "query", query);
-      const k = key === undefined ? q : await scope.take(where, "key", key);
-      const v = value === undefined ? k : await scope.take(where, "value", value);
+      const q = await take(scope, where, "query", query);
+      const k = key === undefined ? q : await take(scope, where, "key", key);
+      const v = value === undefined ? k : await take(scope, where, "value", value);
       const leading = {
         query: leadingOf(where, "query", q, this.#query.inFeatures),
         key: leadingOf(where, "key", k, this.#key.inFeatures),
         value: leadingOf(where, "value", v, this.#value.inFeatures),
       };
       const ruleFor = await this.rules(scope, where, given, leading);
-      const rule = ruleFor(scope.heldCache(where, given["cache"]));
+      const rule = ruleFor(heldCache(scope.held, where, given["cache"]));
       const result = await this.compute(scope, { query: q, key: k, value: v }, rule);
       return handOutAll(scope, result, keep, q.shape.length === 2);
     });
@@ -226,7 +231,7 @@ export class MultiHeadAttention extends Layer {
   }
 
   async #rotate(scope: Scope, x: Tensor, heads: number, positions: Positions): Promise<Tensor> {
-    return this.#rotation === null ? x : scope.rope(x, heads, this.#rotation, positions);
+    return this.#rotation === null ? x : rotate(scope, x, heads, this.#rotation, positions);
   }
 }
 

@@ -7,6 +7,7 @@ import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { readBoolean } from "../base/read-values.js";
+import { NORM } from "../operations/norm.js";
 import { same } from "./draw.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
@@ -66,13 +67,13 @@ class Norm extends Layer {
         `${this.where}: the last axes of x must be ${showShape(this.shape)}, got ${showShape(x.shape)}`,
       );
     }
-    return scope.norm(x, {
-      isCentred: this.#isCentred,
-      epsilon: this.#epsilon,
-      width: product(this.shape),
-      weight: await this.residentOrNull(scope, "weight"),
-      bias: await this.residentOrNull(scope, "bias"),
-    });
+    const weight = await this.residentOrNull(scope, "weight");
+    const bias = await this.residentOrNull(scope, "bias");
+    const { resident } = scope.rows(x);
+    const width = product(this.shape);
+    const input = { resident, count: resident.elements / width, length: width };
+    const problem = { input, isCentred: this.#isCentred, epsilon: this.#epsilon, weight, bias };
+    return scope.make(NORM, problem, x.shape, [weight, bias]);
   }
 }
 

@@ -8,6 +8,7 @@ import { fromF16 } from "../base/f16.js";
 import { isOptions, isRecord } from "../base/read-values.js";
 import { plainDType } from "../base/typed-array.js";
 import { type MatrixSizes, PACK, unpacked } from "../operations/affine.js";
+import type { Rows } from "../operations/rows.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
 import { type Keeper, Numbers } from "./numbers.js";
@@ -51,6 +52,11 @@ export type ParameterLayout = "plain" | { readonly matrices: number };
 
 /** In messages, where the name of a parameter is not known. */
 const WHERE = "heed/layers: a parameter";
+
+/** A parameter in the engine's memory, as one row of all its numbers. */
+export interface ResidentParameter extends Rows {
+  readonly parameter: Parameter;
+}
 
 /** A resident that is on its way, or there. */
 interface Upload {

@@ -6,10 +6,14 @@ import { Tensor } from "../api/tensor.js";
 import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { readChoice } from "../base/read-values.js";
+import { GATHER } from "../operations/gather.js";
+import { copied } from "./affine.js";
+import { handOut } from "./hand-out.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
 import { readSizes } from "./read.js";
 import { readOptions, ruleOf } from "./read-rule.js";
-import { handOut, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
+import { take } from "./take.js";
 import { entriesOf, notedMask, readTokenMask, type TokenMask } from "./token-mask.js";
 
 export interface PoolingOptions extends LayerOptions {
@@ -37,7 +41,7 @@ export class Pooling extends Layer {
   forward<const O extends PoolingForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["mask"], async (scope, given, keep) => {
-      const taken = await scope.take(this.where, "x", x);
+      const taken = await take(scope, this.where, "x", x);
       const noted = this.kind === "cls" ? undefined : notedMask(x, taken.shape)?.data;
       const mask = given["mask"] === undefined ? noted : given["mask"];
       return handOut(scope, await this.compute(scope, taken, mask), keep);
@@ -58,12 +62,9 @@ export class Pooling extends Layer {
 
   #firsts(scope: Scope, x: Tensor, mask: unknown): Promise<Tensor> {
     if (mask !== undefined) throw new HeedError("option", 'Pooling: mask is for "mean" and "last", not for "cls"');
-    const [batch = 0, length = 0] = x.shape;
-    return scope.gather(
-      x,
-      Int32Array.from({ length: batch }, (_, entry) => entry * length),
-      [batch],
-    );
+    const [batch = 0, length = 0, dim = 0] = x.shape;
+    const indices = Int32Array.from({ length: batch }, (_, entry) => entry * length);
+    return scope.make(GATHER, { table: scope.rows(x), indices }, [batch, dim]);
   }
 }
 
@@ -77,7 +78,7 @@ async function meanOf(scope: Scope, x: Tensor, mask: TokenMask | null): Promise<
   const read = await readOptions(scope, "Pooling", options, { layout: "packed", heads: 1 });
   const { output } = await scope.attention("Pooling", tensors, ruleOf(scope, "Pooling", read, tensors, null));
   if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
-  return scope.copied(output, [batch, dim]);
+  return copied(scope, scope.rows(output), [batch, dim]);
 }
 
 function allOf(batch: number, length: number): TokenMask {

@@ -6,12 +6,14 @@ import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean } from "../base/read-values.js";
+import { heldCache } from "./cache-locks.js";
+import { handOut } from "./hand-out.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
 import type { GivenAttention } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
 import { MOST_LAYERS, readSize, readSizes } from "./read.js";
-import { handOut, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
 import { readCaches } from "./stack-caches.js";
 import {
   BLOCK_FORWARD_OPTIONS,
@@ -114,7 +116,7 @@ class Stack extends Layer {
   ): Promise<readonly { readonly block: TransformerBlock; readonly rules: BlockRules }[]> {
     const { self, cross } = inputs;
     this.#checkCaches(self, cross, caches);
-    const own = scope.heldCache(this.where, self.cache);
+    const own = heldCache(scope.held, this.where, self.cache);
     const given = { ...inputs, self: { ...this.#defaults, ...self } };
     const rulesFor = await this.#blocks[0].rules(scope, this.where, given);
     return this.#blocks.map((block, at) => ({ block, rules: rulesFor(caches?.[at] ?? own) }));

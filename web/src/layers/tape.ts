@@ -1,94 +1,60 @@
 // What a pass records for its backward pass: the steps that its scopes took, in their order.
 
-import type { ModTrees } from "../api/operations/remembering.js";
-import type { Tensor } from "../api/tensor.js";
-import type { AttentionProblem, Resident } from "../backends/backend.js";
-import type { Activation } from "../operations/pointwise.js";
-import type { RopeProblem } from "../operations/rope.js";
-import type { Parameter } from "./parameters.js";
+import type { CallBuilder, Operation, Resident } from "../backends/backend.js";
+import type { Parameter, ResidentParameter } from "./parameters.js";
 
-/** Tensors that a step reads, and those that it made. */
-export type Step =
-  | {
-      readonly kind: "affine";
-      readonly x: Tensor;
-      readonly weight: Parameter;
-      readonly bias: Parameter | null;
-      readonly addend: Tensor | null;
-      readonly made: readonly [Tensor];
-    }
-  | {
-      readonly kind: "pointwise";
-      readonly x: Tensor;
-      readonly activation: Activation;
-      readonly factor: Tensor | null;
-      readonly addend: Tensor | null;
-      readonly made: readonly [Tensor];
-    }
-  | {
-      readonly kind: "norm";
-      readonly x: Tensor;
-      readonly isCentred: boolean;
-      readonly epsilon: number;
-      readonly width: number;
-      readonly weight: Parameter | null;
-      readonly bias: Parameter | null;
-      readonly made: readonly [Tensor];
-    }
-  | {
-      readonly kind: "gather";
-      readonly table: Tensor | Parameter;
-      readonly indices: Int32Array<ArrayBuffer>;
-      readonly made: readonly [Tensor];
-    }
-  | {
-      readonly kind: "gru";
-      readonly gates: Tensor;
-      readonly weights: Parameter;
-      readonly bias: Parameter | null;
-      readonly state: Tensor | null;
-      readonly batch: number;
-      readonly isReversed: boolean;
-      readonly made: readonly [Tensor, Tensor];
-    }
-  | { readonly kind: "rope"; readonly x: Tensor; readonly problem: RopeProblem; readonly made: readonly [Tensor] }
-  | {
-      readonly kind: "attention";
-      readonly query: Tensor;
-      readonly key: Tensor;
-      readonly value: Tensor;
-      /** With its tensors in their places. */
-      readonly problem: AttentionProblem;
-      /** What its scoreMod and probMod returned. */
-      readonly trees: ModTrees;
-      /** Of a softmax. */
-      readonly lse: Resident | null;
-      readonly made: readonly [Tensor];
-    }
-  | { readonly kind: "parameter"; readonly parameter: Parameter; readonly made: readonly [Tensor] }
-  | {
-      /** A block of layers, of which only the results were kept. */
-      readonly kind: "block";
-      /** Computes it again, and frees it after `use` of its results. Its steps are recorded on `tape`. */
-      readonly again: (tape: Tape, use: (made: readonly Tensor[]) => Promise<void>) => Promise<void>;
-      readonly made: readonly Tensor[];
-    }
-  | {
-      readonly kind: "loss";
-      readonly x: Tensor;
-      /** Of the loss, in x. */
-      readonly gradient: Resident;
-      readonly made: readonly [Tensor];
-    };
+/** What a step knows of its operation. */
+export type Recorded<P extends object> = Pick<Operation<P>, "name" | "pack">;
+
+/** A call of an operation. */
+export interface Step<P extends object = object> {
+  readonly operation: Recorded<P>;
+  readonly problem: P;
+  /** The tensors and parameters that are its operands. */
+  readonly reads: readonly Resident[];
+  readonly made: readonly Resident[];
+  readonly parameters: readonly (ResidentParameter | null)[];
+}
+
+/** A block of layers, of which only the results were kept. */
+export interface Block {
+  /** Computes it again, and frees it after `use` of its results. Its steps are recorded on `tape`. */
+  readonly again: (tape: Tape, use: (made: readonly Resident[]) => Promise<void>) => Promise<void>;
+  readonly made: readonly Resident[];
+}
+
+/** The steps of a block are recorded on a tape of their own, which is forgotten for the block. */
+export interface Fork {
+  readonly tape: Tape;
+  record(block: Block): void;
+}
 
 export interface Tape {
   /** A parameter in the memory of the pass, in the layout that kernels read. */
   use(parameter: Parameter, where: string): Promise<Resident>;
   record(step: Step): void;
-  /** A tape for a block that is to be computed again in the backward pass; null where it is to be kept. */
-  fork(): Tape | null;
+  /** For a block that is to be computed again in the backward pass; null where its steps are to be kept. */
+  fork(): Fork | null;
   /** Whether a gradient goes through this tensor. */
-  needs(x: Tensor): boolean;
+  needs(x: Resident): boolean;
   /** No gradient goes through this tensor, which depends on what learns. */
-  cut(x: Tensor): void;
+  cut(x: Resident): void;
+}
+
+/** The residents among the operands of a call. */
+export function readsOf<P extends object>(operation: Recorded<P>, problem: P): readonly Resident[] {
+  const reads: Resident[] = [];
+  const ignore = (): void => {};
+  const reader: CallBuilder = {
+    integer: ignore,
+    float: ignore,
+    dtype: ignore,
+    numbers: ignore,
+    output: ignore,
+    input(_word, operand) {
+      if (operand?.source.kind === "resident") reads.push(operand.source.resident);
+    },
+  };
+  operation.pack(problem, reader);
+  return reads;
 }

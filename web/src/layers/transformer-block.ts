@@ -6,6 +6,9 @@ import type { TensorInput } from "../api/options.js";
 import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
 import { readBoolean, readChoice, readCount } from "../base/read-values.js";
+import { batchAndLength } from "./axes.js";
+import { heldCache } from "./cache-locks.js";
+import { handOut } from "./hand-out.js";
 import { type BlockInputs, type BlockTensors, readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
@@ -13,9 +16,8 @@ import { MultiHeadAttention, type MultiHeadForwardOptions, type MultiHeadRule } 
 import { LayerNorm, RMSNorm } from "./norm.js";
 import type { Filling, GivenParameters } from "./parameters.js";
 import type { Pass } from "./pass.js";
-import { batchAndLength } from "./projections.js";
 import { readOnce, readSize, readSizes } from "./read.js";
-import { handOut, type Scope } from "./scope.js";
+import type { Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {
   readonly dim: number;
@@ -146,7 +148,7 @@ export class TransformerBlock extends Layer {
     return this.pass(options, BLOCK_FORWARD_OPTIONS, async (scope, given, keep) => {
       const inputs = await readInner(this.where, scope, x, given, { dim: this.#dim, hasCross: this.#cross !== null });
       const rulesFor = await this.rules(scope, this.where, inputs);
-      const rules = rulesFor(scope.heldCache(this.where, inputs.self.cache));
+      const rules = rulesFor(heldCache(scope.held, this.where, inputs.self.cache));
       const { output, attentions } = await this.compute(scope, inputs, rules);
       return {
         output: await handOut(scope, output, keep),
@@ -167,7 +169,7 @@ export class TransformerBlock extends Layer {
     const ofCross = { query, key, value: key };
     const ruleFor = await this.#attention.rules(scope, where, { ...self, ...wanted }, ofSelf);
     const crossFor = await this.#cross?.rules(scope, where, { ...cross, ...wanted }, ofCross);
-    const crossRule = crossFor?.(scope.heldCache(where, cross.cache)) ?? null;
+    const crossRule = crossFor?.(heldCache(scope.held, where, cross.cache)) ?? null;
     return (cache) => ({ self: ruleFor(cache), cross: crossRule });
   }
 

@@ -12,6 +12,9 @@ import {
 /** Means that a side of the window, or a range of weight rows, has no end. */
 export const OPEN = -1;
 
+/** Attention, as a step of a pass knows it. */
+export const ATTENTION = { name: "attention", pack: packAttention };
+
 export function packAttention(problem: AttentionProblem, builder: CallBuilder): void {
   builder.input(ATTENTION_CALL.query, problem.query);
   builder.input(ATTENTION_CALL.key, problem.key);

@@ -18,11 +18,16 @@ export function rowsView(count: number, length: number): OutputView {
   return { elements: count * length, shape: [1, 1, count, length], strides: [0, 0, length, 1] };
 }
 
-export function operandOf({ resident, count, length }: Rows): Operand {
+/** A view of a resident. */
+export function placed({ elements, shape, strides }: OutputView, resident: Resident): Operand {
   // A layer may be disposed of between two calls of one pass, which holds only what it has asked for.
   if (!resident.live && !resident.users)
     throw new HeedError("disposed", "heed/layers: a layer or tensor was disposed of while it was used");
-  return { source: { kind: "resident", resident }, dtype: "f32", ...rowsView(count, length) };
+  return { source: { kind: "resident", resident }, dtype: resident.dtype, elements, shape, strides };
+}
+
+export function operandOf({ resident, count, length }: Rows): Operand {
+  return placed(rowsView(count, length), resident);
 }
 
 export function operandIf(rows: Rows | null): Operand | null {

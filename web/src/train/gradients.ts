@@ -1,7 +1,7 @@
 // A pass forward and back.
 
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
-import type { Program } from "../backends/backend.js";
+import type { Program, Resident } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
@@ -15,6 +15,7 @@ import { Scope } from "../layers/scope.js";
 import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
 import { inTurn } from "./in-program.js";
+import { type Loss, lossOf } from "./losses.js";
 import { Recorder } from "./recorder.js";
 import { checkModel, learn } from "./variables.js";
 
@@ -50,10 +51,11 @@ export function gradients<R extends PassResult>(
   act: (pass: Pass) => Promise<R>,
   options?: PassOptions,
 ): Promise<Read<R> & InputGradients> {
-  return runPass("gradients", model, act, options, async ({ scope, program, recorder, inputs, scale }, loss) => {
-    if (!recorder.needs(loss)) throw withoutGradients(model, recorder, inputs);
+  return runPass("gradients", model, act, options, async ({ program, recorder, inputs, scale }, loss) => {
+    if (!recorder.needs(loss.x)) throw withoutGradients(model, recorder, inputs);
     const backward = new BackwardPass(program, recorder);
-    await runBackward(scope, backward, loss, scale);
+    await backward.begin(loss, scale);
+    await runBackward(backward, recorder.steps);
     const inputGradients: ArrayTensor[] = [];
     for (const x of inputs) inputGradients.push(await readGradient(program, backward, x));
     const keep = (): void => {
@@ -72,12 +74,17 @@ export function evaluate<R extends PassResult>(
   return runPass("evaluate", model, act, options, null);
 }
 
+/** What the gradient is asked for of. */
+interface Input {
+  readonly x: Resident;
+  readonly shape: readonly number[];
+}
+
 /** A pass under backward. */
 interface Begun {
-  readonly scope: Scope;
   readonly program: Program;
   readonly recorder: Recorder;
-  readonly inputs: readonly Tensor[];
+  readonly inputs: readonly Input[];
   readonly scale: number;
 }
 
@@ -86,7 +93,7 @@ async function runPass<R extends PassResult, Back extends object>(
   model: unknown,
   act: (pass: Pass) => Promise<R>,
   options: PassOptions | undefined,
-  back: ((begun: Begun, loss: Tensor) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
+  back: ((begun: Begun, loss: Loss) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
 ): Promise<Read<R> & Back> {
   const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
   const signal = guard("option", `${where}: reading signal`, () => {
@@ -108,19 +115,20 @@ async function runPass<R extends PassResult, Back extends object>(
     const recorder = new Recorder(program, learning, { isCheckpointing, wantsGradients: back !== null });
     const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
     try {
-      const inputs: Tensor[] = [];
+      const inputs: Input[] = [];
       // Its own errors are the caller's.
       const returned = await act(
-        new Pass(scope, (x) => {
+        new Pass(scope, (tensor) => {
           if (back === null) return;
+          const x = scope.rows(tensor).resident;
           recorder.want(x);
-          inputs.push(x);
+          inputs.push({ x, shape: tensor.shape });
         }),
       );
       const result = guard("option", `${where}: reading what the pass returned`, () => ({ ...returned }));
-      const loss = lossOf(where, result, recorder);
+      const loss = readLoss(where, result, recorder);
       const ending = async (): Promise<Read<R> & Back> => {
-        const made = await back?.({ scope, program, recorder, inputs, scale }, loss);
+        const made = await back?.({ program, recorder, inputs, scale }, loss);
         // What fails or is aborted leaves the gradients as they were.
         const read = await readResults(result);
         await program.flush();
@@ -137,14 +145,15 @@ async function runPass<R extends PassResult, Back extends object>(
   }
 }
 
-function lossOf(where: string, { loss }: { readonly loss?: unknown }, { losses }: Recorder): Tensor {
-  if (Tensor.is(loss) && losses.has(loss)) return loss;
+function readLoss(where: string, { loss }: { readonly loss?: unknown }, recorder: Recorder): Loss {
+  const made = Tensor.is(loss) ? lossOf(loss) : null;
+  if (made?.tape === recorder) return made;
   const rule = "the pass must return { loss }, with what a loss function of heed/train gave in this pass";
   throw new HeedError("option", `${where}: ${rule}, got ${showValue(loss)}`);
 }
 
 /** Of a loss through which no gradient goes. */
-function withoutGradients(model: Layer, recorder: Recorder, inputs: readonly Tensor[]): HeedError {
+function withoutGradients(model: Layer, recorder: Recorder, inputs: readonly Input[]): HeedError {
   const rule = "gradients: the loss must depend on a parameter of the model that learns, or on what pass.input gave";
   if (recorder.learns || inputs.length > 0) return new HeedError("option", `${rule}, got one of neither`);
   const why = Layer.isLoaded(model) ? "all parameters of the model are frozen" : "the model has no loaded parameters";
@@ -161,9 +170,8 @@ async function readResults<R extends PassResult>(result: R): Promise<Read<R>> {
   return read as Read<R>;
 }
 
-async function readGradient(program: Program, backward: BackwardPass, x: Tensor): Promise<ArrayTensor> {
+async function readGradient(program: Program, backward: BackwardPass, { x, shape }: Input): Promise<ArrayTensor> {
   const gradient = backward.of(x);
-  const { shape } = x;
   if (gradient === null) return { data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape, dtype: "f32" };
   return { data: asF32(await program.download(gradient)), shape, dtype: "f32" };
 }

@@ -17,8 +17,7 @@ import type { Scope } from "../layers/scope.js";
 import type { Variable } from "../layers/variable.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { PRODUCT } from "../operations/training/product.js";
-import { vectorOf } from "../operations/training/vectors.js";
-import { rowsOf } from "./backward-pass.js";
+import { rowsOf, vectorOf } from "../operations/training/vectors.js";
 import { inProgram, inTurn } from "./in-program.js";
 import { checkModel, groupsOf, learn } from "./variables.js";
 

@@ -2,6 +2,7 @@
 
 import type { TensorInput } from "../api/options.js";
 import { Tensor } from "../api/tensor.js";
+import type { Operation, Resident } from "../backends/backend.js";
 import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guardAsync } from "../base/guard.js";
@@ -10,6 +11,8 @@ import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
+import { take } from "../layers/take.js";
+import type { Tape } from "../layers/tape.js";
 import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { classesOf, readTargets } from "./targets.js";
@@ -23,6 +26,29 @@ export interface CrossEntropyOptions extends LossOptions {
   readonly ignoreIndex?: number | undefined;
   /** The share of a target that goes to all classes alike, from 0 to below 1. Default 0. */
   readonly labelSmoothing?: number | undefined;
+}
+
+/** A loss's gradient in its predictions, with which the backward pass begins. */
+export interface Loss {
+  /** Of the pass that made it. */
+  readonly tape: Tape | null;
+  readonly x: Resident;
+  readonly gradient: Resident;
+}
+
+const LOSSES = new WeakMap<Tensor, Loss>();
+
+/** Null: no loss. */
+export function lossOf(tensor: Tensor): Loss | null {
+  return LOSSES.get(tensor) ?? null;
+}
+
+/** Runs an operation whose results are a loss of x and its gradient in x. */
+async function run<P extends object>(scope: Scope, x: Tensor, operation: Operation<P>, problem: P): Promise<Tensor> {
+  const [loss, gradient] = await scope.run(operation, problem, [[], x.shape]);
+  if (loss === undefined || gradient === undefined) throw new TypeError("a loss has a gradient");
+  LOSSES.set(loss, { tape: scope.tape, x: scope.rows(x).resident, gradient: scope.rows(gradient).resident });
+  return loss;
 }
 
 /**
@@ -42,7 +68,7 @@ export function crossEntropy(logits: Tensor, targets: TokenInput, options: Cross
     const numbers = readTargets(where, targets, ignored);
     const rows = scope.rows(await taken(scope, where, "logits", logits));
     const read = classesOf(where, numbers, { count: rows.count, classes: rows.length, ignored });
-    return scope.loss(logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
+    return run(scope, logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
   });
 }
 
@@ -67,9 +93,9 @@ function elementLoss(
     const given = readOnce(where, "options", options, ["pass"]);
     const scope = Pass.scopeOf(where, given["pass"]);
     // The caller may change the array of the targets as soon as the call has returned, so it is read first.
-    const target = await scope.take(where, "targets", targets);
+    const target = await take(scope, where, "targets", targets);
     const x = scope.rows(await taken(scope, where, "predictions", predictions)).resident;
-    if (scope.tape?.needs(target) === true) {
+    if (scope.needs(target)) {
       throw new HeedError(
         "unsupported",
         `${where}: targets must not depend on what learns, or on an input of the pass`,
@@ -80,12 +106,12 @@ function elementLoss(
       throw new HeedError("shape", `${where}: targets must have the shape of the predictions, ${got}`);
     }
     const problem = { predictions: vectorOf(x), targets: vectorOf(scope.rows(target).resident), kind };
-    return scope.loss(predictions, ELEMENT_LOSSES, problem);
+    return run(scope, predictions, ELEMENT_LOSSES, problem);
   });
 }
 
 /** A tensor of the pass, or one of the engine. */
 async function taken(scope: Scope, where: string, name: string, x: unknown): Promise<Tensor> {
-  if (Tensor.is(x)) return scope.take(where, name, x);
+  if (Tensor.is(x)) return take(scope, where, name, x);
   throw new HeedError("dtype", `${where}: ${name} must be a tensor of the pass, got ${showValue(x)}`);
 }

@@ -1,27 +1,23 @@
 // The tape of a pass: its steps that a gradient goes through, and the parameters that it computes with.
 
-import { Tensor } from "../api/tensor.js";
-import type { Operand, Program, Resident } from "../backends/backend.js";
+import type { Program, Resident } from "../backends/backend.js";
 import { HeedError } from "../base/errors.js";
 import { type Parameter, residentSource } from "../layers/parameters.js";
-import type { Step, Tape } from "../layers/tape.js";
+import type { Block, Fork, Step, Tape } from "../layers/tape.js";
 import type { Variable } from "../layers/variable.js";
 import { PACK } from "../operations/affine.js";
 import { isLearning, type Learning } from "./variables.js";
 
 export class Recorder implements Tape {
-  readonly steps: Step[] = [];
-  /** What loss functions gave, learning or not. */
-  readonly losses = new Set<Tensor>();
+  readonly steps: (Step | Block)[] = [];
   readonly #program: Program;
   readonly #isCheckpointing: boolean;
   readonly #wantsGradients: boolean;
   readonly #known = new Map<Parameter, Learning>();
   readonly #plain = new Map<Parameter | Variable, Resident>();
   readonly #packed = new Map<Parameter, Resident>();
-  readonly #needed = new Set<Tensor>();
-  readonly #cut = new Set<Tensor>();
-  readonly #tensors = new Map<Resident, Tensor>();
+  readonly #needed = new Set<Resident>();
+  readonly #cut = new Set<Resident>();
 
   constructor(
     program: Program,
@@ -60,8 +56,8 @@ export class Recorder implements Tape {
   }
 
   /** What learns of a parameter; null where it keeps its values. */
-  learning(parameter: Parameter | null): Learning | null {
-    const known = parameter === null || !this.#wantsGradients ? undefined : this.#known.get(parameter);
+  learning(parameter: Parameter): Learning | null {
+    const known = this.#wantsGradients ? this.#known.get(parameter) : undefined;
     return known !== undefined && isLearning(known) ? known : null;
   }
 
@@ -71,106 +67,49 @@ export class Recorder implements Tape {
   }
 
   /** Asks for the gradient of a tensor. */
-  want(x: Tensor): void {
+  want(x: Resident): void {
     this.#needed.add(x);
-    this.#tensors.set(this.residentOf(x), x);
   }
 
-  residentOf(x: Tensor): Resident {
-    return Tensor.residentOf(x, this.#program, "gradients: a tensor");
+  needs(x: Resident): boolean {
+    return this.#needed.has(x);
   }
 
-  /** The tensor of an operand, if a gradient goes through it. */
-  tensorOf(operand: Operand | null): Tensor | null {
-    return operand?.source.kind === "resident" ? (this.#tensors.get(operand.source.resident) ?? null) : null;
-  }
-
-  /** Whether a gradient goes through this tensor. */
-  needs(x: Tensor | null): x is Tensor {
-    return x !== null && this.#needed.has(x);
-  }
-
-  cut(x: Tensor): void {
+  cut(x: Resident): void {
+    this.#needed.delete(x);
     this.#cut.add(x);
   }
 
-  record(step: Step, steps: Step[] = this.steps): void {
-    if (step.kind === "loss") this.losses.add(step.made[0]);
-    const { tensors, parameters } = sourcesOf(step, (operand) => this.tensorOf(operand));
-    if (step.kind !== "block" && tensors.some((x) => x !== null && this.#cut.has(x))) {
+  record(step: Step, steps: (Step | Block)[] = this.steps): void {
+    if (step.reads.some((x) => this.#cut.has(x))) {
       throw new HeedError("unsupported", "gradients: none go through weights, scores, lse or entropy of attention");
     }
-    const isNeeded = tensors.some((x) => this.needs(x)) || parameters.some((one) => this.learning(one) !== null);
-    if (!isNeeded) return;
+    const learns = step.parameters.some((one) => one !== null && this.learning(one.parameter) !== null);
+    if (learns || step.reads.some((x) => this.needs(x))) this.#take(step, steps);
+  }
+
+  #take(step: Step | Block, steps: (Step | Block)[]): void {
     for (const made of step.made) this.want(made);
     steps.push(step);
   }
 
-  fork(): Tape | null {
-    return this.#isCheckpointing ? new BlockTape(this) : null;
-  }
-}
-
-/** The tape of a block: its own steps, and what else there is of the pass. */
-export class BlockTape implements Tape {
-  readonly steps: Step[] = [];
-  readonly #pass: Recorder;
-
-  constructor(pass: Recorder) {
-    this.#pass = pass;
-  }
-
-  use(parameter: Parameter, where: string): Promise<Resident> {
-    return this.#pass.use(parameter, where);
-  }
-
-  needs(x: Tensor): boolean {
-    return this.#pass.needs(x);
-  }
-
-  cut(x: Tensor): void {
-    this.#pass.cut(x);
-  }
-
-  record(step: Step): void {
-    this.#pass.record(step, this.steps);
-  }
-
-  fork(): null {
-    return null;
-  }
-}
-
-interface Sources {
-  readonly tensors: readonly (Tensor | null)[];
-  readonly parameters: readonly (Parameter | null)[];
-}
-
-function sourcesOf(step: Step, tensorOf: (operand: Operand | null) => Tensor | null): Sources {
-  switch (step.kind) {
-    case "affine":
-      return { tensors: [step.x, step.addend], parameters: [step.weight, step.bias] };
-    case "pointwise":
-      return { tensors: [step.x, step.factor, step.addend], parameters: [] };
-    case "norm":
-      return { tensors: [step.x], parameters: [step.weight, step.bias] };
-    case "gather":
-      return "layout" in step.table
-        ? { tensors: [], parameters: [step.table] }
-        : { tensors: [step.table], parameters: [] };
-    case "gru":
-      return { tensors: [step.gates, step.state], parameters: [step.weights, step.bias] };
-    case "attention": {
-      const { bias, score } = step.problem;
-      const options = [bias, score.w, score.wq, score.wk, score.b, score.v, score.bandwidth];
-      return { tensors: [step.query, step.key, step.value, ...options.map(tensorOf)], parameters: [] };
-    }
-    case "parameter":
-      return { tensors: [], parameters: [step.parameter] };
-    case "block":
+  fork(): Fork | null {
+    if (!this.#isCheckpointing) return null;
+    const record = (block: Block): void => {
       // Its own steps have found out what is needed.
-      return { tensors: step.made, parameters: [] };
-    default:
-      return { tensors: [step.x], parameters: [] };
+      if (block.made.some((x) => this.needs(x))) this.#take(block, this.steps);
+    };
+    return { tape: this.blockTape([]), record };
+  }
+
+  /** The tape of a block: its own steps, and what else there is of the pass. */
+  blockTape(steps: (Step | Block)[]): Tape {
+    return {
+      use: (parameter, where) => this.use(parameter, where),
+      record: (step) => this.record(step, steps),
+      fork: () => null,
+      needs: (x) => this.needs(x),
+      cut: (x) => this.cut(x),
+    };
   }
 }

@@ -4,14 +4,16 @@ import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { HeedError } from "../../base/errors.js";
 import { readBoolean } from "../../base/read-values.js";
+import { pointwise } from "../affine.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding, type Indices } from "../embedding.js";
+import { handOut } from "../hand-out.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
 import type { Filling, GivenParameters } from "../parameters.js";
 import { Pooling } from "../pooling.js";
-import { handOut, type Scope } from "../scope.js";
+import type { Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
@@ -182,10 +184,10 @@ export class BertModel extends Layer {
       checkPositions(where, numbered, this.#positions.count);
       const positions = await this.#positions.compute(inner, numbered);
       const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
-      const both = await inner.pointwise(words, {
+      const both = await pointwise(inner, words, {
         addend: await this.#types.compute(inner, segments, { where, name: "tokenTypes" }),
       });
-      return this.#norm.compute(inner, await inner.pointwise(both, { addend: positions }));
+      return this.#norm.compute(inner, await pointwise(inner, both, { addend: positions }));
     });
     const self = mask === null ? {} : { mask };
     return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });

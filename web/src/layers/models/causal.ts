@@ -5,6 +5,7 @@ import type { Heed } from "../../api/heed.js";
 import type { NoOptions, Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { readBoolean } from "../../base/read-values.js";
+import { GATHER } from "../../operations/gather.js";
 import type { Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import type { Filling, GivenParameters } from "../parameters.js";
@@ -107,7 +108,7 @@ export abstract class CausalModel extends Layer {
 
 /** One token of each batch entry, [B, 1, E]. */
 async function tokensOf(scope: Scope, x: Tensor, positions: readonly number[]): Promise<Tensor> {
-  const [batch = 0, length = 0] = x.shape;
-  const rows = Int32Array.from(positions, (position, entry) => entry * length + position);
-  return scope.gather(x, rows, [batch, 1]);
+  const [batch = 0, length = 0, dim = 0] = x.shape;
+  const indices = Int32Array.from(positions, (position, entry) => entry * length + position);
+  return scope.make(GATHER, { table: scope.rows(x), indices }, [batch, 1, dim]);
 }

@@ -1,6 +1,7 @@
 // GPT-2: token and position embeddings, a pre-norm decoder, and logits by the token embeddings.
 
 import type { Tensor } from "../../api/tensor.js";
+import { pointwise } from "../affine.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";
 import { Linear } from "../linear.js";
@@ -72,7 +73,7 @@ export class GPT2Model extends CausalModel {
     const x = await scope.one(async (inner) => {
       checkPositions(where, positions, this.#positions.count);
       const addend = await this.#positions.compute(inner, positions);
-      return inner.pointwise(await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
+      return pointwise(inner, await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
     return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions }, caches);
   }

@@ -10,6 +10,11 @@ export function vectorOf(resident: Resident): Rows {
   return { resident, count: 1, length: resident.elements };
 }
 
+/** The same, as rows of a width. */
+export function rowsOf(resident: Resident, length: number): Rows {
+  return { resident, count: resident.elements / length, length };
+}
+
 export function byPart(length: number, words: readonly number[]): Cut {
   return {
     axes: [{ count: Math.ceil(length / PANEL), views: words.map((word) => [word, COLUMNS, PANEL]) }],
