@@ -39,6 +39,7 @@ import { isRecord, readChoice, readRecord } from "./base/read-values.js";
 import { type HalfArray, plainDType } from "./base/typed-array.js";
 import { LazyOperations, type Name } from "./lazy-operations.js";
 import { DISPOSE } from "./memory/disposable.js";
+import { ATTENTION } from "./operations/attention.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
 
@@ -158,7 +159,8 @@ class Engine implements Heed {
   }
 
   explain(query: unknown, key: unknown, value: unknown, options?: unknown): Explanation {
-    return this.#backend.explain(check("explain", this.#backend, { query, key, value }, options).checked.problem);
+    const { problem } = check("explain", this.#backend, { query, key, value }, options).checked;
+    return this.#backend.explain(ATTENTION, problem);
   }
 
   #run<N extends Name>(

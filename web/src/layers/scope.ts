@@ -19,6 +19,7 @@ import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { fromF16 } from "../base/f16.js";
 import { AFFINE } from "../operations/affine.js";
+import { ATTENTION, attentionResults } from "../operations/attention.js";
 import { GATHER } from "../operations/gather.js";
 import { GRU } from "../operations/gru.js";
 import { NORM } from "../operations/norm.js";
@@ -294,7 +295,9 @@ export class Scope {
     const placedProblem = { ...problem, query: at("query"), key: at("key"), value: at("value"), lse };
     const program = this.#program;
     const computed =
-      cache === null ? await program.attention(placedProblem) : await cache.attend(where, program, placedProblem);
+      cache === null
+        ? attentionResults(placedProblem, await program.run(ATTENTION, placedProblem))
+        : await cache.attend(where, program, placedProblem);
     const result = resultOf(program, problem.lse === null ? { ...computed, lse: null } : computed, shapes, output);
     for (const part of Object.values(result)) if (part instanceof Tensor) this.#made.add(part);
     if (this.tape !== null && result.output instanceof Tensor) {

@@ -1,7 +1,6 @@
 // Attention with its backward pass. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
 import type {
-  AttentionComputed,
   AttentionProblem,
   Backend,
   Computed,
@@ -19,6 +18,7 @@ import { unlessAborted } from "../../base/unless-aborted.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
 import { finalise, unfinalise } from "../../memory/disposable.js";
+import { ATTENTION, attentionResults } from "../../operations/attention.js";
 import {
   ATTENTION_VJP,
   SCORE_GRADIENTS,
@@ -132,8 +132,9 @@ interface Saved {
 }
 
 async function forward(backend: Backend, problem: AttentionProblem, signal: AbortSignal | null): Promise<Saved> {
-  const run = (own: AttentionProblem): Promise<AttentionComputed> => backend.root.attention(own, signal);
-  const { output, lse } = await (backend.onRoot?.("attentionVjp", problem, run) ?? run(problem));
+  const run = (own: AttentionProblem): Promise<readonly Computed[]> => backend.root.run(ATTENTION, own, signal);
+  const made = await (backend.onRoot?.("attentionVjp", problem, run) ?? run(problem));
+  const { output, lse } = attentionResults(problem, made);
   const own = [output, ...(lse === null ? [] : [lse])].map(residentOf);
   const [ofOutput, ofLse] = own;
   if (ofOutput === undefined) throw new TypeError("attention has an output");
