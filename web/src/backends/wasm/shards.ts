@@ -54,9 +54,7 @@ export class ShardedJob {
     const isHeld = !isWhole && cut.axes.some(({ parts }) => parts);
     const affinities = affinitiesOf(cut, slices);
     this.shards = slices.map((slice, index) => {
-      const sliced = isWhole ? job.call : sliceCall(job, cut, job.call, slice);
-      const shard = this.#shardOf(sliced, this.#tableParts(cut, slice), isWhole);
-      return { affinity: affinities[index] ?? 0, isHeld, ...shard };
+      return { affinity: affinities[index] ?? 0, isHeld, ...this.#shardOf(cut, slice, isWhole) };
     });
   }
 
@@ -66,19 +64,16 @@ export class ShardedJob {
   }
 
   /** The arrays of a whole call travel inside the block, and those of the worker are its results. */
-  #shardOf(
-    sliced: Int32Array<ArrayBuffer>,
-    tableParts: readonly BufferPart[],
-    isWhole: boolean,
-  ): Pick<Shard, "buffers" | "message" | "take"> {
+  #shardOf(cut: Cut, slice: Slice, isWhole: boolean): Pick<Shard, "buffers" | "message" | "take"> {
     const { operation, call, inputs, residents, outputs } = this.#job;
+    const sliced = isWhole ? call : sliceCall(this.#job, cut, call, slice);
     const isInline = ({ of }: InputPart): boolean => isWhole || of !== "view";
     const views = [...inputs.filter((part) => !isInline(part)), ...residents.filter(({ word }) => word < this.#table)];
     const own = outputs.filter(({ word }) => isWhole || isPresent(sliced, word));
     const pack = (): Message => packBlock(operation, sliced, inputs.filter(isInline), own, isWhole);
     const message = isWhole ? pack() : null;
     return {
-      buffers: [...views.map((part) => this.#viewPart(sliced, part)), ...tableParts],
+      buffers: [...views.map((part) => this.#viewPart(sliced, part)), ...this.#tableParts(cut, slice)],
       message: () => message ?? pack(),
       take: (arrays) => {
         for (const [index, part] of own.entries()) {
