@@ -7,6 +7,7 @@ import { attend, attendSync, check } from "../../web/src/api/attention.js";
 import { Tensor } from "../../web/src/api/tensor.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { attention, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { ATTENTION } from "../../web/src/operations/attention.js";
 import { differentIndex, errorOf } from "../support/cases.js";
 import { FEW_KINDS, openBackend, openKind } from "../support/engines.js";
 import { ownWorkers } from "../support/own-workers.js";
@@ -148,12 +149,12 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     // Past the API's checks: strides that lead out of any memory.
     const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
     for (let time = 0; time < 2; time++) {
-      expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });
+      expect(await errorOf(() => backend.runSync(ATTENTION, wild))).toMatchObject({ code: "memory" });
       expect(await attend(backend, { query, key: kept, value }, {})).toEqual(expected);
       expect(attendSync(backend, { query, key: kept, value }, {})).toEqual(expected);
     }
     expect(backend.report()).toMatchObject({ worker: kind.worker, variant: kind.variant });
-    expect((await errorOf(() => backend.attention(wild, null))).code).toMatch(/memory|device-lost/);
+    expect((await errorOf(() => backend.run(ATTENTION, wild, null))).code).toMatch(/memory|device-lost/);
     expect(await attend(backend, { query, key: kept, value }, {})).toEqual(expected);
     expect(await kept.read()).toEqual(key.data);
     backend.dispose();
@@ -168,7 +169,7 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     const long = attend(backend, { query, key, value }, {});
     if (kind.worker !== null) await new Promise((resolve) => setTimeout(resolve, 10));
     else await long;
-    expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });
+    expect(await errorOf(() => backend.runSync(ATTENTION, wild))).toMatchObject({ code: "memory" });
     const next = attend(backend, { query, key, value }, {});
     expect(await Promise.all([long, next])).toEqual([expected, expected]);
     backend.dispose();
@@ -202,8 +203,8 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
     const broken = { ...problem, value: { ...problem.value, shape: [1, 8, 1023, 64] as const } };
     const refuse = async (): Promise<void> => {
       for (const error of [
-        await errorOf(() => backend.attention(broken, null)),
-        await errorOf(() => backend.attentionSync(broken)),
+        await errorOf(() => backend.run(ATTENTION, broken, null)),
+        await errorOf(() => backend.runSync(ATTENTION, broken)),
       ]) {
         expect(error).toMatchObject({ code: "shape" });
         expect(error.message).toContain("1023");

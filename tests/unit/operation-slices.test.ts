@@ -303,7 +303,7 @@ describe("slices on the calling thread", () => {
 
   test.each(Object.keys(LARGE))("of %s cost no more than the grain", (name) => {
     const { operation, problem } = LARGE[name] as Call;
-    const cut = operation.cut(problem, 0);
+    const cut = operation.cut(problem, 0, GRAIN.most);
     const work = operation.work(problem);
     const most = name.startsWith("a token") ? MOST_READ : 1.3 * GRAIN.most;
     const slices = slicesOf(cut, work * (cut.memoryBound ?? 1), GRAIN);
@@ -319,7 +319,7 @@ describe("slices on the calling thread", () => {
 
 test("products of the backward pass are sent to workers, and short ones are not", () => {
   const cut = (depth: number, workers: number) =>
-    PRODUCT.cut({ left: rows(depth, 64), isTransposed: true, right: rows(depth, 64), addend: null }, workers);
+    PRODUCT.cut({ left: rows(depth, 64), isTransposed: true, right: rows(depth, 64), addend: null }, workers, 2 ** 25);
   expect(cut(64, 2).memoryBound).toBeUndefined();
   expect(cut(64, 0).memoryBound).toBe(1);
   expect(cut(1, 2).memoryBound).toBeGreaterThan(1);

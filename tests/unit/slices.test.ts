@@ -2,12 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { attend, attendSync, check } from "../../web/src/api/attention.js";
-import { attentionCut } from "../../web/src/backends/wasm/attention-cut.js";
-import { attentionJob } from "../../web/src/backends/wasm/attention-job.js";
-import { multiplicationsOf } from "../../web/src/backends/wasm/cost.js";
 import { type Grain, type Range, slicesOf } from "../../web/src/backends/wasm/slices.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { type AttentionOptions, createHeed, type ReturnOptions, type TensorLike } from "../../web/src/index.js";
+import { ATTENTION } from "../../web/src/operations/attention.js";
 import { type Case, caseOf, cases, differentIndex } from "../support/cases.js";
 import { FEW_KINDS, openBackend } from "../support/engines.js";
 import { Random } from "../support/random.js";
@@ -76,8 +74,7 @@ const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.
 describe("slices", () => {
   const cut = (query: TensorLike, key: TensorLike, options: AttentionOptions, grain: Grain) => {
     const { problem } = check("test", null, { query, key, value: key }, options).checked;
-    const work = multiplicationsOf(problem);
-    return slicesOf(attentionCut(attentionJob(problem).call, work, grain.most), work, grain);
+    return slicesOf(ATTENTION.cut(problem, 0, grain.most), ATTENTION.work(problem), grain);
   };
   /** Without a range of heads a slice has all of them. */
   const covered = (times: Map<string, number>, ranges: readonly Range[], heads: number): void => {

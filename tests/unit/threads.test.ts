@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { attend, check } from "../../web/src/api/attention.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
 import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { ATTENTION } from "../../web/src/operations/attention.js";
 import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
 import { FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
 import { ownWorkers } from "../support/own-workers.js";
@@ -200,7 +201,7 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $wor
     const { problem } = check("test", backend, SMALL, {}).checked;
     allowed = made + left;
     const wild = { ...problem, key: { ...problem.key, strides: [0, 0, 2 ** 26, 1] as const } };
-    expect(await errorOf(() => backend.attentionSync(wild))).toMatchObject({ code: "memory" });
+    expect(await errorOf(() => backend.runSync(ATTENTION, wild))).toMatchObject({ code: "memory" });
     return backend;
   }
 

@@ -270,19 +270,19 @@ describe("error scopes", () => {
   };
 
   test("make HeedErrors of the call of what a device says afterwards", async () => {
-    const full = scoped(device("out-of-memory", "no more"), () => 1);
+    const full = scoped(device("out-of-memory", "no more"), "attention", () => 1);
     expect(full.made).toBe(1);
     expect(await full.refused).toMatchObject({
       name: "HeedError",
       code: "memory",
       message: "attention: the GPU has no room: no more",
     });
-    const wrong = scoped(device("validation", "bad binding"), () => 1);
+    const wrong = scoped(device("validation", "bad binding"), "attention", () => 1);
     expect(await wrong.refused).toMatchObject({
       code: "load",
       message: "attention: the GPU refused the call: bad binding",
     });
-    expect(await scoped(device("none", ""), () => 1).refused).toBeNull();
+    expect(await scoped(device("none", ""), "attention", () => 1).refused).toBeNull();
   });
 });
 

@@ -24,6 +24,7 @@ import { isRecord, readChoice, readRecord } from "./base/read-values.js";
 import { type HalfArray, plainDType } from "./base/typed-array.js";
 import { assertUsable, type FunctionName, lazyMethods, type Parts } from "./functions.js";
 import { DISPOSE } from "./memory/disposable.js";
+import { ATTENTION } from "./operations/attention.js";
 import { type Features, features } from "./platform/features.js";
 import { autoThreads, select } from "./platform/select.js";
 
@@ -130,7 +131,8 @@ class Engine implements Omit<Heed, FunctionName | "attentionSync"> {
   }
 
   explain(query: unknown, key: unknown, value: unknown, options?: unknown): Explanation {
-    return this.#backend.explain(check("explain", this.#backend, { query, key, value }, options).checked.problem);
+    const { problem } = check("explain", this.#backend, { query, key, value }, options).checked;
+    return this.#backend.explain(ATTENTION, problem);
   }
 
   /** Called by heed/layers, which may come from another entry of the package. */

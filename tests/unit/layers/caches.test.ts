@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LOCK } from "../../../web/src/api/cache-types.js";
-import { type Backend, ENGINE, type Program } from "../../../web/src/backends/backend.js";
+import { type Backend, ENGINE, type Operation, type Program } from "../../../web/src/backends/backend.js";
 import type { Heed, KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
@@ -276,15 +276,16 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
     expect(engine.memory().tensors).toBe(rest);
   });
 
-  /** Lets `act` happen before every such call of the programs that begin from now on. */
+  /** Lets `act` happen before every such call, or run of an operation, of the programs that begin from now on. */
   const beforeCalls = (name: "attention" | "flush", act: () => void): { mockRestore(): void } => {
     const { root } = (engine as unknown as { [ENGINE](): Backend })[ENGINE]();
     const begin = root.program;
     return vi.spyOn(root, "program").mockImplementation(async (signal, module) => {
       const program: Program = await Reflect.apply(begin, root, [signal, module]);
-      const original = program[name] as (...call: unknown[]) => never;
-      vi.spyOn(program, name).mockImplementation((...call: unknown[]) => {
-        act();
+      const method = name === "flush" ? name : "run";
+      const original = program[method] as (...call: unknown[]) => never;
+      vi.spyOn(program, method).mockImplementation((...call: unknown[]) => {
+        if (method === name || (call[0] as Operation<object>).name === name) act();
         return Reflect.apply(original, program, call);
       });
       return program;

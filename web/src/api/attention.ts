@@ -3,6 +3,7 @@
 import type { AttentionProblem, Backend } from "../backends/backend.js";
 import { guard, guardAsync } from "../base/guard.js";
 import { throwIfAborted } from "../base/read-values.js";
+import { ATTENTION, attentionResults } from "../operations/attention.js";
 import { registeredCache } from "./cache-registry.js";
 import type { GivenTensors } from "./inputs.js";
 import { readTensors } from "./operands.js";
@@ -22,8 +23,8 @@ export async function attend(
   const { read, checked } = check("attention", backend, tensors, options);
   watch?.(checked.problem);
   return guardAsync("memory", "attention: computing", async () => {
-    const computed = await backend.attention(checked.problem, read.signal);
-    return resultOf(backend, computed, checked.shapes, read.output);
+    const made = await backend.run(ATTENTION, checked.problem, read.signal);
+    return resultOf(backend, attentionResults(checked.problem, made), checked.shapes, read.output);
   });
 }
 
@@ -31,9 +32,10 @@ export function attendSync(backend: Backend, tensors: GivenTensors, options: unk
   const cache = registeredCache("attentionSync", options);
   if (cache !== null) return cache.attendSync(backend, tensors, options);
   const { read, checked } = check("attentionSync", backend, tensors, options);
-  return guard("memory", "attentionSync: computing", () =>
-    resultOf(backend, backend.attentionSync(checked.problem), checked.shapes, read.output),
-  );
+  return guard("memory", "attentionSync: computing", () => {
+    const made = backend.runSync(ATTENTION, checked.problem);
+    return resultOf(backend, attentionResults(checked.problem, made), checked.shapes, read.output);
+  });
 }
 
 /** Checks a call. Tensors can be checked only where there is a backend. */

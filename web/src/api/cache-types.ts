@@ -1,6 +1,7 @@
 // The types of a KV cache that its users, its calls and heed/layers share, so that none of them has to take the others.
 
-import type { AttentionComputed, AttentionProblem, Program } from "../backends/backend.js";
+import type { AttentionProblem, Kept, Program } from "../backends/backend.js";
+import type { AttentionResults } from "../operations/attention.js";
 import type { Layout, Numbers, TensorInput } from "./inputs.js";
 
 export interface CacheOptions {
@@ -75,5 +76,5 @@ export interface HeldCache {
    * Records calls that append the problem's keys and values, and attend to all of the cache. The problem is checked but for what depends
    * on the cache. `where` names the function in messages.
    */
-  attend(where: string, program: Program, problem: AttentionProblem): Promise<AttentionComputed>;
+  attend(where: string, program: Program, problem: AttentionProblem): Promise<AttentionResults<Kept>>;
 }

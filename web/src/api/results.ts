@@ -1,6 +1,7 @@
 // What a call of attention returns: its type, which follows from the options, and the tensors made of what a backend computed.
 
-import type { AttentionComputed, Computed, Computer, ScoreStage } from "../backends/backend.js";
+import type { Computed, Computer, ScoreStage } from "../backends/backend.js";
+import type { AttentionResults } from "../operations/attention.js";
 import type { AttentionOptions, ReturnOptions } from "./options.js";
 import { type ArrayTensor, Tensor } from "./tensor.js";
 import type { CheckedAttention } from "./validate.js";
@@ -58,7 +59,7 @@ export interface AnyAttentionResult {
 
 export function resultOf(
   backend: Computer,
-  computed: AttentionComputed,
+  computed: AttentionResults<Computed>,
   shapes: CheckedAttention["shapes"],
   wantsOutput: boolean,
 ): AnyAttentionResult {

@@ -41,6 +41,8 @@ export interface Pages {
   /** Bytes from a head's first row of K, or V, to the scales of its rows for i8; for f16 to a word that is not 0 if some row is NaN or infinite. */
   readonly keyScales: number;
   readonly valueScales: number;
+  /** Bytes of each head in a page. */
+  readonly headBytes: number;
 }
 
 /** One input as a strided view. Strides count elements; 0 broadcasts. */
@@ -184,24 +186,10 @@ export interface Kept {
 /** One result: an array that the caller owns or, with `keep`, a resident. */
 export type Computed = { readonly kind: "array"; readonly array: Float32Array } | Kept;
 
-export interface AttentionComputed {
-  readonly output: Computed;
-  readonly weights: Computed | null;
-  readonly lse: Computed | null;
-  readonly scores: Computed | null;
-  readonly entropy: Computed | null;
-}
-
 /** Where a call would run, and why there. */
 export interface Explanation {
   readonly backend: "wasm" | "webgpu";
   readonly reasons: readonly string[];
-}
-
-/** The unchecked arguments of an operation that takes tensors and then options. */
-export interface Arguments {
-  readonly tensors: readonly unknown[];
-  readonly options: unknown;
 }
 
 /** What an operation writes its problem into. Word offsets are generated from C++. */
@@ -213,23 +201,30 @@ export interface CallBuilder {
   input(word: number, operand: Operand | null): void;
   /** Numbers by batch entry, head, sequence or pair. A null array stays absent. */
   numbers(word: number, array: Int32Array | Float32Array | Float64Array | null): void;
-  /** A result: an array of the caller's own or, with `keep`, a resident. Outputs come after inputs. */
-  output(word: number, view: OutputView, keep: boolean): void;
+  /** A table of the addresses of residents, behind the call. `word` takes its own address. It comes before all else. */
+  table(word: number, residents: readonly Resident[]): void;
+  /** A result: a new array of the caller's or, with `keep`, a resident, unless the caller gave an array for it. Outputs come after inputs. */
+  output(word: number, view: OutputView, keep: boolean, into?: Float32Array | null): void;
 }
 
-/** An operation beside attention, as a record: how a problem becomes a packed call, what it costs, and how it may be cut. Backends know nothing else of it. */
+/** An operation as a record: how a problem becomes a packed call, what it costs, and how it may be cut. Backends know nothing else of it. */
 export interface Operation<P extends object> {
   /** The caller's function, for messages. */
   readonly name: string;
-  /** The module that has it. Absent: "full". */
-  readonly module?: "training";
+  /** The smallest module that has it. Absent: "full". */
+  readonly module?: "core" | "training";
   /** The layout of its packed call. */
   readonly call: { readonly words: number };
   pack(problem: P, builder: CallBuilder): void;
   /** About how many multiplications it costs. */
   work(problem: P): number;
-  /** How it may be cut for so many workers with memories of their own, or (0) for one thread that computes slices in turn. */
-  cut(problem: P, workers: number): Cut;
+  /** How it may be cut for so many workers with memories of their own, or (0) for one thread that computes slices in turn. A slice should have at most so many multiplications. */
+  cut(problem: P, workers: number, most: number): Cut;
+}
+
+/** An operation that every module has, so that it never waits for one. */
+export interface CoreOperation<P extends object> extends Operation<P> {
+  readonly module: "core";
 }
 
 /** The GPU that an engine uses. */
@@ -269,7 +264,7 @@ export interface MemoryReport {
 }
 
 /**
- * The contract. A problem is valid when it arrives. Its arrays are read before `attention` returns its promise, so the caller
+ * The contract. A problem is valid when it arrives. Its arrays are read before `run` returns its promise, so the caller
  * may overwrite them at once; its residents stay in memory until the call is over, even when they are freed meanwhile. Calls
  * finish in the order in which they were made. A failed call rejects with a HeedError, frees its memory, and leaves the backend
  * working. An aborted call rejects at once. `dispose` frees everything and rejects the calls in flight; it can be repeated.
@@ -278,16 +273,16 @@ export interface Backend {
   /** The backend whose memory is WebAssembly's: this one, or the one below. Tensors and caches are those of all backends with one root. */
   readonly root: RootBackend;
   report(): BackendReport;
-  explain(problem: AttentionProblem): Explanation;
-  attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed>;
-  attentionSync(problem: AttentionProblem): AttentionComputed;
+  explain<P extends object>(operation: Operation<P>, problem: P): Explanation;
+  /** Resolves to the operation's outputs, in the order in which it packs them. */
+  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]>;
+  /** Computes on the calling thread. Messages name the caller's function, which ends with "Sync". */
+  runSync<P extends object>(operation: CoreOperation<P>, problem: P): readonly Computed[];
   /** A Uint16Array holds the bits of f16 numbers. */
   upload(data: Float32Array | Uint16Array): Resident;
   zeros(elements: number, dtype: DType): Resident;
   /** Takes a GPUBuffer of the caller's. Absent, or returns undefined, when there is no GPU. */
   adopt?(buffer: object, elements: number, dtype: DType): Resident | undefined;
-  /** Resolves to the operation's outputs, in the order in which it packs them. */
-  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]>;
   /** Runs a call of an operation that the root computes, with copies there of what lives elsewhere. Absent where nothing does. */
   onRoot?<P extends object, C>(operation: string, problem: P, run: (own: P) => Promise<C>): Promise<C>;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
@@ -302,17 +297,16 @@ export interface Backend {
 }
 
 /** What computes calls and holds tensors: a backend, or a program of calls. */
-export type Computer = Pick<Backend, "root" | "attention" | "run" | "upload" | "download" | "free">;
+export type Computer = Pick<Backend, "root" | "run" | "upload" | "download" | "free">;
 
 /**
  * Calls that are recorded in order and told to the workers many at a time. The results of a call are residents that it has at once,
- * and of which later calls of the program may be made; whoever else needs them waits for `flush`. `run` and `attention` read the
- * arrays of their problem, and resolve at once, or in a later task of the event loop where recording has taken long. The program ends
+ * and of which later calls of the program may be made; whoever else needs them waits for `flush`. `run` reads the
+ * arrays of its problem, and resolves at once, or in a later task of the event loop where recording has taken long. The program ends
  * with the first call that fails: whatever is asked of it afterwards rejects with that HeedError. Residents that it is given stay in
  * memory until it is closed.
  */
 export interface Program extends Computer {
-  attention(problem: AttentionProblem): Promise<AttentionComputed>;
   run<P extends object>(operation: Operation<P>, problem: P): Promise<readonly Kept[]>;
   /** The memory of a resident of the program is used again by calls that are recorded later. */
   free(resident: Resident): void;

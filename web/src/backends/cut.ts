@@ -4,7 +4,7 @@
  * A view that is narrower in a slice than in the whole call. `word` is where the view stands in the packed call, `axis`
  * which of its four axes is narrowed. Each step along the axis that is cut is `per` steps along this one, of which the
  * view lacks the `first` (0 where absent). So a slice [begin, end) has [begin * per - first, end * per - first) of the
- * view, as far as the view goes.
+ * view, as far as the view goes; all of it where the view broadcasts over the axis, with a size of 1 and a stride of 0.
  */
 export type NarrowedView = readonly [word: number, axis: number, per: number, first?: number];
 
@@ -19,6 +19,10 @@ export interface CutAxis {
   readonly views: readonly NarrowedView[];
   /** Words that grow by so much for each before the slice: addresses of arrays, by bytes, and other positions. */
   readonly starts?: readonly (readonly [word: number, per: number])[];
+  /** Of the table of residents behind the call, a slice reads so many entries for each that it has of this axis ... */
+  readonly entries?: number;
+  /** ... or so many bytes of every entry. */
+  readonly entryBytes?: number;
   /** Slices that differ in nothing else read the same large operands, so one worker should compute them. */
   readonly shares?: boolean;
   /** How many ranges it is cut into, whatever the grain: the workers keep the parameters of theirs. */

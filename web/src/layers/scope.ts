@@ -13,7 +13,7 @@ import type {
   Program,
   Resident,
 } from "../backends/backend.js";
-import { ATTENTION } from "../operations/attention.js";
+import { ATTENTION, attentionResults } from "../operations/attention.js";
 import { placed, type Rows } from "../operations/rows.js";
 import type { AttentionRule, RecordedAttention } from "./attention-rule.js";
 import { lastOf } from "./axes.js";
@@ -177,7 +177,9 @@ export class Scope {
     const record = this.#recording(ATTENTION, recorded);
     const program = this.#program;
     const computed =
-      cache === null ? await program.attention(placedProblem) : await cache.attend(where, program, placedProblem);
+      cache === null
+        ? attentionResults(placedProblem, await program.run(ATTENTION, placedProblem))
+        : await cache.attend(where, program, placedProblem);
     const result = resultOf(program, problem.lse === null ? { ...computed, lse: null } : computed, shapes, output);
     const parts = Object.values(result).filter((part) => part instanceof Tensor);
     for (const part of parts) this.#made.add(part);

@@ -51,6 +51,7 @@ export function readsOf<P extends object>(operation: Recorded<P>, problem: P): r
     dtype: ignore,
     numbers: ignore,
     output: ignore,
+    table: ignore,
     input(_word, operand) {
       if (operand?.source.kind === "resident") reads.push(operand.source.resident);
     },

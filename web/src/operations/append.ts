@@ -40,7 +40,7 @@ const PAGE_WORDS = APPEND_CALL.words - APPEND_CALL.page;
 /** The operation of so many pages. It has no results: it writes to the pages. */
 export function appendTo(pages: number): Operation<AppendProblem> {
   return {
-    name: "attention",
+    name: "append",
     call: { words: APPEND_CALL.page + pages * PAGE_WORDS },
     pack(problem, builder) {
       builder.integer(APPEND_CALL.operation, OPERATION.append);

@@ -87,13 +87,14 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
     return COST * batch * heads * queries * key.shape[2] * (dim + value.shape[3]);
   },
   cut({ forward, wanted }) {
-    const { query, key, mask, bias } = forward;
+    const { query, key, bias } = forward;
     // A gradient that several heads add to is a sum over all of them, and a bias decides where the keys are split.
     const isWhole = bias !== null || wanted.some((name) => !["query", "key", "value"].includes(name));
     if (isWhole) return { axes: [] };
     const perGroup = query.shape[1] / key.shape[1];
     const ofQueries = [
       ATTENTION_CALL.query,
+      ATTENTION_CALL.mask,
       ATTENTION_CALL.output,
       ATTENTION_CALL.lse,
       CALL.outputGradient,
@@ -101,29 +102,21 @@ export const ATTENTION_VJP: Operation<AttentionVjpProblem> = {
       CALL.queryGradient,
     ];
     const ofKeys = [ATTENTION_CALL.key, ATTENTION_CALL.value, CALL.keyGradient, CALL.valueGradient];
-    const spread = (axis: 0 | 1): readonly number[] =>
-      mask !== null && mask.shape[axis] > 1 ? [ATTENTION_CALL.mask] : [];
     const narrowed = (words: readonly number[], axis: 0 | 1, per: number): NarrowedView[] =>
       words.map((word) => [word, axis, per]);
     const byBatch: CutAxis = {
       count: query.shape[0],
-      views: narrowed([...ofQueries, ...ofKeys, ...spread(0)], 0, 1),
+      views: narrowed([...ofQueries, ...ofKeys], 0, 1),
       starts: [[ATTENTION_CALL.sliceOf, 1]],
     };
     const byHead: CutAxis = {
       count: key.shape[1],
-      views: [...narrowed([...ofQueries, ...spread(1)], 1, perGroup), ...narrowed(ofKeys, 1, 1)],
+      views: [...narrowed(ofQueries, 1, perGroup), ...narrowed(ofKeys, 1, 1)],
       starts: [[ATTENTION_CALL.sliceOf + 1, perGroup]],
     };
-    return { axes: [byBatch, byHead], finish };
+    return { axes: [byBatch, byHead] };
   },
 };
-
-/** Says of what the call is a slice. */
-function finish(slice: Int32Array, whole: Int32Array): void {
-  const shape = ATTENTION_CALL.query + 1;
-  slice.set(whole.subarray(shape, shape + 3), ATTENTION_CALL.sliceOf + 3);
-}
 
 /** Each has the shape of what it is the gradient of. */
 function roomOf(

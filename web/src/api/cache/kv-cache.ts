@@ -1,7 +1,7 @@
 // The KV cache behind createCache: it reads options, keeps calls in order, and appends to pages that attention then reads.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { AttentionProblem, Backend, Computer, Dims4, Operand } from "../../backends/backend.js";
+import type { AttentionProblem, Backend, Computed, Computer, Dims4, Operand } from "../../backends/backend.js";
 import { showShape, showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guard, guardAsync } from "../../base/guard.js";
@@ -9,6 +9,8 @@ import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborte
 import { numbersOf, plainDType } from "../../base/typed-array.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
 import { appendTo } from "../../operations/append.js";
+import { attentionResults } from "../../operations/attention.js";
+import { PAGED_ATTENTION, type PagedProblem } from "../../operations/paged-attention.js";
 import { registerCache } from "../cache-registry.js";
 import { type CacheLock, type HeldCache, type KVCache, LOCK } from "../cache-types.js";
 import { type Arguments, hold } from "../hold.js";
@@ -69,12 +71,6 @@ function readCacheOptions(options: unknown): ReadCacheOptions {
     dtype: readChoice(where, "dtype", plainDType(given["dtype"]), ["f32", "f16", "i8"], "f32"),
     window,
   };
-}
-
-/** A call whose keys and values are in the pages, but are not counted until it succeeds. */
-interface StagedCall {
-  readonly problem: AttentionProblem;
-  readonly staged: Staged;
 }
 
 class PagedCache implements KVCache {
@@ -138,7 +134,7 @@ class PagedCache implements KVCache {
     return this.#inTurn("append", { tensors: [key, value], options: undefined }, ({ tensors }) => {
       this.#assertUsable("append");
       const rows = guard("option", "append: reading its arguments", () => this.#readRows(tensors, layout));
-      this.#store.commit(this.#write("append", rows));
+      this.#staged("append", rows, (staged) => this.#write("append", staged, rows));
     });
   }
 
@@ -203,11 +199,10 @@ class PagedCache implements KVCache {
         // Workers with memories of their own are told at once which bytes of a page change, so no recorded call may be to read it yet.
         if (isUsed) await program.flush();
         isUsed = true;
-        const staged = store.stage(problem.key.shape[2]);
-        return this.#committed(staged, async () => {
+        return this.#staged(where, problem, async (staged) => {
           const appended = store.appended(problem, staged);
           await program.run(appendTo(appended.pages.length), appended);
-          return program.attention(this.#paged(problem, staged));
+          return attentionResults(problem, await program.run(PAGED_ATTENTION, this.#paged(problem, staged)));
         });
       },
     };
@@ -231,9 +226,27 @@ class PagedCache implements KVCache {
   }
 
   #attend(backend: Backend, { query, key, value }: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
-    return this.#inTurn("attention", { tensors: [query, key, value], options }, (given) => {
-      const [query, key, value] = given.tensors;
-      return this.#compute(backend, { query, key, value }, given.options);
+    return this.#inTurn("attention", { tensors: [query, key, value], options }, ({ tensors, options }) =>
+      guardAsync("memory", "attention: computing", async () => {
+        const [query, key, value] = tensors;
+        const given = { query, key, value };
+        const call = this.#call("attention", backend, given, options, (problem, signal) =>
+          backend.run(PAGED_ATTENTION, problem, signal),
+        );
+        return call.result(await call.made);
+      }),
+    );
+  }
+
+  #attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
+    if (!this.#mutex.isIdle) {
+      throw new HeedError("option", "attentionSync: the cache must be idle, but a call with it is under way");
+    }
+    return guard("memory", "attentionSync: computing", () => {
+      const call = this.#call("attentionSync", backend, tensors, options, (problem) =>
+        backend.runSync(PAGED_ATTENTION, problem),
+      );
+      return call.result(call.made);
     });
   }
 
@@ -251,43 +264,34 @@ class PagedCache implements KVCache {
     });
   }
 
-  async #compute(backend: Backend, tensors: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
-    const { read, checked } = this.#read("attention", backend, tensors, options);
-    const { problem, staged } = this.#stage("attention", checked.problem);
-    return guardAsync("memory", "attention: computing", async () => {
-      const computed = await this.#committed(staged, () => backend.attention(problem, read.signal));
-      return resultOf(backend, computed, checked.shapes, read.output);
+  /** Checks a call, writes its keys and values, and computes it. */
+  #call<R>(
+    where: string,
+    backend: Backend,
+    tensors: GivenTensors,
+    options: unknown,
+    run: (problem: PagedProblem, signal: AbortSignal | null) => R,
+  ): { readonly made: R; readonly result: (made: readonly Computed[]) => AnyAttentionResult } {
+    const { read, checked } = this.#read(where, backend, tensors, options);
+    const { problem, shapes } = checked;
+    const made = this.#staged(where, problem, (staged) => {
+      this.#write(where, staged, problem);
+      return run(this.#paged(problem, staged), read.signal);
     });
+    return { made, result: (made) => resultOf(backend, attentionResults(problem, made), shapes, read.output) };
   }
 
-  /** Counts the new tokens if `act` succeeds. */
-  async #committed<R>(staged: Staged, act: () => Promise<R>): Promise<R> {
-    try {
-      const result = await act();
-      this.#store.commit(staged);
-      return result;
-    } catch (error) {
-      this.#store.rollBack(staged);
-      throw error;
-    }
+  /** Makes room for new rows, which count if `act` succeeds, at once or later. */
+  #staged<R>(where: string, { key }: NewRows, act: (staged: Staged) => R): R {
+    const staged = guard("memory", `${where}: copying`, () => this.#store.stage(key.shape[2]));
+    return ended(
+      () => act(staged),
+      (isKept) => (isKept ? this.#store.commit(staged) : this.#store.rollBack(staged)),
+    );
   }
 
-  #attendSync(backend: Backend, tensors: GivenTensors, options: unknown): AnyAttentionResult {
-    if (!this.#mutex.isIdle) {
-      throw new HeedError("option", "attentionSync: the cache must be idle, but a call with it is under way");
-    }
-    const { read, checked } = this.#read("attentionSync", backend, tensors, options);
-    const { problem, staged } = this.#stage("attentionSync", checked.problem);
-    return guard("memory", "attentionSync: computing", () => {
-      try {
-        const computed = backend.attentionSync(problem);
-        this.#store.commit(staged);
-        return resultOf(backend, computed, checked.shapes, read.output);
-      } catch (error) {
-        this.#store.rollBack(staged);
-        throw error;
-      }
-    });
+  #write(where: string, staged: Staged, rows: NewRows): void {
+    guard("memory", `${where}: copying`, () => this.#store.write(where, staged, rows));
   }
 
   #read(
@@ -316,25 +320,6 @@ class PagedCache implements KVCache {
     if (this.window !== null) this.#checkPositions(where, problem);
   }
 
-  /** Writes the problem's keys and values behind those in the cache. */
-  #stage(where: string, problem: AttentionProblem): StagedCall {
-    const staged = this.#write(where, problem);
-    return { problem: this.#paged(problem, staged), staged };
-  }
-
-  #write(where: string, rows: NewRows): Staged {
-    return guard("memory", `${where}: copying`, () => {
-      const staged = this.#store.stage(rows.key.shape[2]);
-      try {
-        this.#store.write(where, staged, rows);
-        return staged;
-      } catch (error) {
-        this.#store.rollBack(staged);
-        throw error;
-      }
-    });
-  }
-
   /** A window frees tokens by their positions in the cache, so a call must not number its queries or keys otherwise. */
   #checkPositions(where: string, { query, key, causal, structure }: AttentionProblem): void {
     const { qOffsets, qLengths, kvLengths } = structure;
@@ -349,7 +334,7 @@ class PagedCache implements KVCache {
     if (queries > keys) fail(`there must not be more queries than keys, got ${queries} and ${keys}`);
   }
 
-  #paged(problem: AttentionProblem, staged: Staged): AttentionProblem {
+  #paged(problem: AttentionProblem, staged: Staged): PagedProblem {
     const { keys, values, headBytes, elementBytes } = this.#layout;
     const length = staged.length - this.start;
     const operand = ({ offset, dim, width }: PagePart): Operand => ({
@@ -407,6 +392,23 @@ class PagedCache implements KVCache {
     if (this.#disposed) throw new HeedError("disposed", `${where}: the cache was disposed`);
     if (backend.root !== this.#backend.root)
       throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
+  }
+}
+
+/** Runs `act` and then `end`: for a promise when that is settled. */
+function ended<R>(act: () => R, end: (isDone: boolean) => void): R {
+  try {
+    const result = act();
+    if (result instanceof Promise)
+      result.then(
+        () => end(true),
+        () => end(false),
+      );
+    else end(true);
+    return result;
+  } catch (error) {
+    end(false);
+    throw error;
   }
 }
 

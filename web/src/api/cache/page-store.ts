@@ -119,7 +119,7 @@ export class PageStore {
 
   /** The page table of a staged cache, for a call that reads it. */
   pagesOf({ tables }: Staged): Pages {
-    const { rows, keys, values } = this.#layout;
+    const { rows, keys, values, headBytes } = this.#layout;
     return {
       pages: tables.flat().map(({ resident }) => resident),
       perBatch: tables[0]?.length ?? 0,
@@ -127,6 +127,7 @@ export class PageStore {
       first: this.#start % rows,
       keyScales: keys.scales,
       valueScales: values.scales,
+      headBytes,
     };
   }
 

@@ -1,7 +1,6 @@
 // Attention with its backward pass. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
 import type {
-  AttentionComputed,
   AttentionProblem,
   Backend,
   Computed,
@@ -17,6 +16,7 @@ import { listOf } from "../../base/typed-array.js";
 import { unlessAborted } from "../../base/unless-aborted.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { ModTrees } from "../../expr/tree.js";
+import { ATTENTION, attentionResults } from "../../operations/attention.js";
 import {
   ATTENTION_VJP,
   SCORE_GRADIENTS,
@@ -137,8 +137,9 @@ async function forward(
   { problem, shapes }: CheckedAttention,
   signal: AbortSignal | null,
 ): Promise<Saved> {
-  const run = (own: AttentionProblem): Promise<AttentionComputed> => backend.root.attention(own, signal);
-  const { output, lse } = await (backend.onRoot?.("attentionVjp", problem, run) ?? run(problem));
+  const run = (own: AttentionProblem): Promise<readonly Computed[]> => backend.root.run(ATTENTION, own, signal);
+  const made = await (backend.onRoot?.("attentionVjp", problem, run) ?? run(problem));
+  const { output, lse } = attentionResults(problem, made);
   const saved = (source: Computed, shape: readonly number[], view: OutputView): SavedResult => {
     if (source.kind !== "resident") throw new TypeError("what is kept is a resident");
     return { operand: { ...view, source, dtype: "f32" }, tensor: new Tensor(backend, source.resident, shape) };

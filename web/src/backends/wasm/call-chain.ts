@@ -1,7 +1,7 @@
 // The calls of a program where no list can be handed on: each call is computed when the one before it is done.
 
-import { nextTask } from "../../platform/next-task.js";
-import { type Calls, type Compute, TASK_MS } from "./calls.js";
+import { nextTask, TASK_MS } from "../../platform/next-task.js";
+import type { Calls, Compute } from "./calls.js";
 import { type Job, snapshot } from "./job.js";
 import type { WasmResident } from "./resident.js";
 import type { Runner } from "./runner.js";

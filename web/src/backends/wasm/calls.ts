@@ -3,9 +3,6 @@
 import type { Job } from "./job.js";
 import type { WasmResident } from "./resident.js";
 
-/** The longest task in the event loop. */
-export const TASK_MS = 4;
-
 export interface Calls {
   /** Reads the job, which may be overwritten afterwards, before it returns. */
   add(job: Job, multiplications: number): void;

@@ -13,8 +13,8 @@ export interface InputPart {
   readonly word: number;
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** A slice reads a part of a view, but numbers by batch entry, head or sequence whole. A page table has its addresses behind the call's parameters. */
-  readonly of: "view" | "numbers" | "pages";
+  /** A slice reads a part of a view, but numbers by batch entry, head or sequence whole. A table is at the end of the call. */
+  readonly of: "view" | "numbers" | "table";
 }
 
 /** An input that is in the engine's memory already. */
@@ -24,7 +24,7 @@ export interface ResidentPart {
 }
 
 /** Where an output goes: to a new array of the caller's, to a resident, or to an array that the caller gave. */
-export type Destination = "array" | "resident" | "given";
+export type Destination = "array" | "resident" | Float32Array;
 
 export interface OutputPart {
   readonly word: number;
@@ -50,8 +50,8 @@ export interface Job {
   readonly made: Map<OutputPart, WasmResident>;
   /** Size of the whole block. */
   readonly bytes: number;
-  /** Undefined for attention, of which the runners know. */
-  readonly cut: ((workers: number) => Cut) | undefined;
+  /** As Operation's. */
+  readonly cut: (workers: number, most: number) => Cut;
   /** The bytes of an element in views of inputs that are not f32, by word. */
   readonly narrow: readonly number[];
 }
@@ -65,12 +65,12 @@ export function aligned(bytes: number): number {
 }
 
 /** Copies the call, which the next job may overwrite. */
-export function lasting<J extends Job>(job: J): J {
+export function lasting(job: Job): Job {
   return { ...job, call: job.call.slice() };
 }
 
 /** Copies the inputs as well, for a job that waits while its caller may overwrite them. Throws HeedError `memory`. */
-export function snapshot<J extends Job>(job: J): J {
+export function snapshot(job: Job): Job {
   try {
     return { ...lasting(job), inputs: job.inputs.map((part) => ({ ...part, bytes: part.bytes.slice() })) };
   } catch (cause) {
@@ -96,8 +96,8 @@ export function writeInputs(job: Job, block: Uint8Array): void {
 
 /** Lays a job out part by part. Inputs must come before outputs. */
 export class JobBuilder implements CallBuilder {
-  readonly call: Int32Array<ArrayBuffer>;
   readonly #operation: string;
+  #call: Int32Array<ArrayBuffer>;
   readonly #inputs: InputPart[] = [];
   readonly #residents: ResidentPart[] = [];
   readonly #outputs: OutputPart[] = [];
@@ -108,26 +108,25 @@ export class JobBuilder implements CallBuilder {
   /** Overwrites `call`. */
   constructor(operation: string, call: Int32Array<ArrayBuffer>) {
     this.#operation = operation;
-    this.call = call.fill(0);
-    this.#end = aligned(this.call.byteLength);
-    this.#inputBytes = this.#end;
+    this.#call = call.fill(0);
+    this.#end = this.#inputBytes = aligned(call.byteLength);
   }
 
   integer(word: number, value: number | boolean): void {
-    this.call[word] = Number(value);
+    this.#call[word] = Number(value);
   }
 
   float(word: number, value: number): void {
-    this.call[word] = bitsOf(value);
+    this.#call[word] = bitsOf(value);
   }
 
   dtype(word: number, operand: Pick<Operand, "dtype">): void {
-    this.call[word] = DTYPE[operand.dtype];
+    this.#call[word] = DTYPE[operand.dtype];
   }
 
   input(word: number, operand: Operand | null): void {
     if (operand === null) return;
-    writeView(this.call, word, operand);
+    writeView(this.#call, word, operand);
     const { source, dtype } = operand;
     if (dtype !== "f32") this.#narrow[word] = dtype === "f16" ? 2 : 1;
     if (source.kind === "resident") {
@@ -135,17 +134,19 @@ export class JobBuilder implements CallBuilder {
       return;
     }
     if (source.kind === "paged") {
-      this.call[word] = source.offset;
+      this.#call[word] = source.offset;
       return;
     }
     this.#add(word, bytesOf(this.#operation, source.array, operand.elements), "view");
   }
 
-  /** A page table, which starts at word `table` of the call. */
-  pages(word: number, table: number, pages: readonly Resident[]): void {
-    this.#inputs.push({ word, offset: table * Int32Array.BYTES_PER_ELEMENT, bytes: new Uint8Array(0), of: "pages" });
-    for (const [index, page] of pages.entries()) {
-      this.#residents.push({ word: table + index, resident: ownResident(page) });
+  table(word: number, residents: readonly Resident[]): void {
+    const { length, byteLength } = this.#call;
+    this.#call = new Int32Array(length + residents.length);
+    this.#end = this.#inputBytes = aligned(this.#call.byteLength);
+    this.#inputs.push({ word, offset: byteLength, bytes: new Uint8Array(0), of: "table" });
+    for (const [at, resident] of residents.entries()) {
+      this.#residents.push({ word: length + at, resident: ownResident(resident) });
     }
   }
 
@@ -155,8 +156,9 @@ export class JobBuilder implements CallBuilder {
     this.#add(word, new Uint8Array(buffer, byteOffset, byteLength), "numbers");
   }
 
-  output(word: number, view: OutputView, keep: boolean, to: Destination = keep ? "resident" : "array"): OutputPart {
-    writeView(this.call, word, view);
+  output(word: number, view: OutputView, keep: boolean, into: Float32Array | null = null): OutputPart {
+    writeView(this.#call, word, view);
+    const to: Destination = into ?? (keep ? "resident" : "array");
     const part = { word, offset: this.#end, elements: view.elements, to };
     this.#outputs.push(part);
     if (to !== "resident") this.#end = aligned(this.#end + view.elements * Float32Array.BYTES_PER_ELEMENT);
@@ -164,7 +166,7 @@ export class JobBuilder implements CallBuilder {
   }
 
   /** Throws HeedError `memory` when the block would not fit into the heap. */
-  build(cut?: Job["cut"]): Job {
+  build(cut: Job["cut"] = () => ({ axes: [] })): Job {
     // Addresses in a larger block would wrap around.
     if (this.#end > MAX_BLOCK_BYTES) {
       throw new HeedError(
@@ -174,7 +176,7 @@ export class JobBuilder implements CallBuilder {
     }
     return {
       operation: this.#operation,
-      call: this.call,
+      call: this.#call,
       inputs: this.#inputs,
       residents: this.#residents,
       inputBytes: this.#inputBytes,
@@ -193,15 +195,15 @@ export class JobBuilder implements CallBuilder {
   }
 }
 
-/** Overwrites `call`. */
-export function jobOf<P extends object>(
-  operation: Operation<P>,
-  problem: P,
-  call = new Int32Array(operation.call.words),
-): Job {
-  const builder = new JobBuilder(operation.name, call);
+/** Calls by their number of words, each of which the next job of that length overwrites: allocating a typed array is slow. */
+export type Scratch = Int32Array<ArrayBuffer>[];
+
+export function jobOf<P extends object>(operation: Operation<P>, problem: P, scratch: Scratch): Job {
+  const { words } = operation.call;
+  scratch[words] ??= new Int32Array(words);
+  const builder = new JobBuilder(operation.name, scratch[words]);
   operation.pack(problem, builder);
-  return builder.build((workers) => operation.cut(problem, workers));
+  return builder.build((workers, most) => operation.cut(problem, workers, most));
 }
 
 const one = new Float32Array(1);

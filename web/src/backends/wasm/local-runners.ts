@@ -1,8 +1,7 @@
 // Runs calls on the calling thread, either whole or in slices between which the page's event loop continues.
 
 import { HeedError } from "../../base/errors.js";
-import { nextTask } from "../../platform/next-task.js";
-import { attentionCut } from "./attention-cut.js";
+import { nextTask, TASK_MS } from "../../platform/next-task.js";
 import type { Job } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import type { Runner } from "./runner.js";
@@ -10,9 +9,6 @@ import { type Grain, sliceCall, slicesOf } from "./slices.js";
 
 /** A slice takes about a millisecond. */
 const GRAIN: Grain = { least: 2 ** 24, most: 2 ** 25, count: 1, upTo: Number.POSITIVE_INFINITY };
-
-/** The longest task in the event loop. At 60 frames a second the page has 16 ms a frame for its own work and ours. */
-const TASK_MS = 4;
 
 abstract class LocalRunner implements Runner {
   readonly lost = null;
@@ -60,7 +56,7 @@ export class SlicedRunner extends LocalRunner {
   }
 
   async run(job: Job, multiplications: number): Promise<Finished> {
-    const cut = job.cut?.(0) ?? attentionCut(job.call, multiplications, this.#grain.most);
+    const cut = job.cut(0, this.#grain.most);
     const slices = slicesOf(cut, multiplications * (cut.memoryBound ?? 1), this.#grain);
     const block = this.kernels.write(job);
     this.#running.add(job);

@@ -4,7 +4,6 @@
 import { causeText, HeedError } from "../../base/errors.js";
 import { nextTask } from "../../platform/next-task.js";
 import type { Span } from "../backend.js";
-import { attentionCut } from "./attention-cut.js";
 import { bufferUses, type CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Job, OutputPart } from "./job.js";
@@ -116,7 +115,7 @@ export class PrivateRunner implements Runner {
 
   async run(job: Job, multiplications: number): Promise<Finished> {
     const grain = this.#overrides.grain ?? this.#grain();
-    const cut = job.cut?.(this.threads) ?? attentionCut(job.call, multiplications, grain.most);
+    const cut = job.cut(this.threads, grain.most);
     if (cut.memoryBound) return this.#local.run(job, multiplications);
     const slices = slicesOf(cut, multiplications, grain);
     // Taken for each answer anew: the memory may have grown.

@@ -1,24 +1,12 @@
 // A program of calls: gives each call's results their memory as it is recorded, and hands the calls on in order.
 
 import { HeedError } from "../../base/errors.js";
-import { nextTask } from "../../platform/next-task.js";
-import type {
-  AttentionComputed,
-  AttentionProblem,
-  Kept,
-  ModuleName,
-  Operation,
-  Program,
-  Resident,
-  RootBackend,
-} from "../backend.js";
-import { attentionJob } from "./attention-job.js";
+import { nextTask, TASK_MS } from "../../platform/next-task.js";
+import type { Kept, ModuleName, Operation, Program, Resident, RootBackend } from "../backend.js";
 import { CallChain } from "./call-chain.js";
 import { CallList } from "./call-list.js";
-import { type Calls, type Compute, TASK_MS } from "./calls.js";
-import { multiplicationsOf } from "./cost.js";
-import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { type Job, jobOf, type OutputPart } from "./job.js";
+import type { Calls, Compute } from "./calls.js";
+import { type Job, jobOf, type OutputPart, type Scratch } from "./job.js";
 import type { Kernels } from "./kernels.js";
 import type { Ladder } from "./ladder.js";
 import type { Caller } from "./prepared.js";
@@ -52,8 +40,7 @@ class CallProgram implements Program {
   readonly #blocks = new Map<number, number[]>();
   /** Residents of others that it uses. */
   readonly #held = new Set<WasmResident>();
-  /** By their number of words: allocating a typed array is slow. */
-  readonly #scratch = new Map<number, Int32Array<ArrayBuffer>>();
+  readonly #scratch: Scratch = [];
   #failure: unknown = null;
   /** When to give way to the page. */
   #until = performance.now() + TASK_MS;
@@ -70,19 +57,16 @@ class CallProgram implements Program {
   }
 
   async run<P extends object>(operation: Operation<P>, problem: P): Promise<readonly Kept[]> {
-    const job = this.#record(jobOf(operation, problem, this.#call(operation.call.words)), operation.work(problem));
-    return this.#inTurn(job.outputs.map((part) => keptOf(job, part)));
-  }
-
-  async attention(problem: AttentionProblem): Promise<AttentionComputed> {
-    const job = this.#record(attentionJob(problem, this.#call(ATTENTION_CALL.words)), multiplicationsOf(problem));
-    return this.#inTurn({
-      output: keptOf(job, job.output),
-      weights: job.weights && keptOf(job, job.weights),
-      lse: job.lse && keptOf(job, job.lse),
-      scores: job.scores && keptOf(job, job.scores),
-      entropy: job.entropy && keptOf(job, job.entropy),
-    });
+    const job = jobOf(operation, problem, this.#scratch);
+    this.#assertUsable(job.operation);
+    for (const part of job.outputs) job.made.set(part, this.#allocate(part));
+    for (const { resident } of job.residents) this.#hold(resident);
+    this.#calls.add(job, operation.work(problem));
+    const kept = job.outputs.map((part) => keptOf(job, part));
+    if (performance.now() < this.#until) return kept;
+    await nextTask();
+    this.#until = performance.now() + TASK_MS;
+    return kept;
   }
 
   upload(data: Float32Array): Resident {
@@ -156,22 +140,6 @@ class CallProgram implements Program {
     return this.#ladder.canRun("full") && this.#ladder.open?.kernels === this.#kernels;
   }
 
-  #call(words: number): Int32Array<ArrayBuffer> {
-    const known = this.#scratch.get(words);
-    if (known !== undefined) return known;
-    const made = new Int32Array(words);
-    this.#scratch.set(words, made);
-    return made;
-  }
-
-  #record<J extends Job>(job: J, multiplications: number): J {
-    this.#assertUsable(job.operation);
-    for (const part of job.outputs) job.made.set(part, this.#allocate(part));
-    for (const { resident } of job.residents) this.#hold(resident);
-    this.#calls.add(job, multiplications);
-    return job;
-  }
-
   #allocate({ elements, to }: OutputPart): WasmResident {
     if (to !== "resident") throw new TypeError("the results of a program's calls stay in the engine");
     const resident = new WasmResident(0, elements, "f32");
@@ -203,7 +171,7 @@ class CallProgram implements Program {
       job.made.clear();
       isOver();
     };
-    const prepared = { job, module: "full", multiplications, begin, collect: () => ({}), over } as const;
+    const prepared = { job, module: "full", multiplications, begin, over } as const;
     try {
       await this.#caller.compute(operation, this.#signal, () => prepared);
     } catch (error) {
@@ -223,14 +191,6 @@ class CallProgram implements Program {
     if (this.#signal?.aborted === true) this.#failure ??= abortedError(operation, this.#signal.reason);
     if (!this.#isHere) this.#failure ??= new HeedError("device-lost", `${operation}: the engine's memory is lost`);
     if (this.#failure !== null) throw this.#failure;
-  }
-
-  /** Resolves to the results at once, or after giving way to the page. */
-  async #inTurn<R>(results: R): Promise<R> {
-    if (performance.now() < this.#until) return results;
-    await nextTask();
-    this.#until = performance.now() + TASK_MS;
-    return results;
   }
 }
 

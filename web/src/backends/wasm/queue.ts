@@ -25,6 +25,7 @@ export const CONCURRENT_BYTES = 2 ** 26;
 
 /** A task in the queue. None of these functions throws. */
 interface Entry {
+  readonly operation: string;
   readonly bytes: number;
   blocked(): Promise<unknown> | null;
   start(): Promise<void>;
@@ -51,7 +52,7 @@ export class Queue {
   }
 
   /** `operation` is the caller's function, for messages. */
-  push<T>(task: Task<T>, signal: AbortSignal | null, operation = "attention"): Promise<T> {
+  push<T>(task: Task<T>, signal: AbortSignal | null, operation = "heed"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const flag: CancelFlag = { cancelled: false };
       let dropped = false;
@@ -70,6 +71,7 @@ export class Queue {
         stop(abortedError(operation, cause));
       };
       const entry: Entry = {
+        operation,
         bytes: task.bytes,
         blocked: () => task.blocked(),
         start: async () => {
@@ -103,11 +105,10 @@ export class Queue {
   }
 
   /** Rejects all tasks, and does not wait for those that run. */
-  close(error: HeedError): void {
-    for (const entry of this.#running) entry.cancel(error);
-    for (const entry of [...this.#blocked, ...this.#waiting]) {
-      entry.cancel(error);
-      entry.drop();
+  close({ code, message }: HeedError): void {
+    for (const entry of [...this.#running, ...this.#blocked, ...this.#waiting]) {
+      entry.cancel(new HeedError(code, `${entry.operation}: ${message}`));
+      if (!this.#running.has(entry)) entry.drop();
     }
     this.#waiting = [];
     this.#blocked.clear();

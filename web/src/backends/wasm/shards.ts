@@ -4,9 +4,8 @@
 import { HeedError } from "../../base/errors.js";
 import type { Cut } from "../cut.js";
 import { arrayBufferOf, type BufferPart, type CachedBuffer, type ResidentBuffers } from "./cached-buffers.js";
-import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { aligned, type InputPart, type Job, type OutputPart, type ResidentPart } from "./job.js";
-import { elementBytes, elementsOf, isPresent, makeDense, scatter, size, spanOf, stride } from "./packed-views.js";
+import { elementBytes, elementsOf, isPresent, makeDense, scatter, spanOf } from "./packed-views.js";
 import type { BlockMessage } from "./protocol.js";
 import { type Slice, sliceCall } from "./slices.js";
 
@@ -35,25 +34,27 @@ export class ShardedJob {
   readonly #job: Job;
   readonly #residents: ResidentBuffers;
   readonly #residentOf: ResidentOf;
+  /** The word of the call at which its table begins. */
+  readonly #table: number;
   readonly #copies = new Map<string, CachedBuffer>();
 
   constructor(job: Job, cut: Cut, slices: readonly Slice[], residents: ResidentBuffers, residentOf: ResidentOf) {
     this.#job = job;
     this.#residents = residents;
     this.#residentOf = residentOf;
-    if (slices.length === 1) {
-      this.shards = [{ affinity: 0, isHeld: false, ...this.#shardOf(job.call, true) }];
-      return;
+    const table = job.inputs.find(({ of }) => of === "table");
+    this.#table = (table?.offset ?? Infinity) / Int32Array.BYTES_PER_ELEMENT;
+    const isWhole = slices.length === 1;
+    if (!isWhole) {
+      roomFor(job.operation, job.bytes - job.inputBytes, () => {
+        for (const part of job.outputs)
+          if (part.to !== "resident") this.results.set(part, new Float32Array(part.elements));
+      });
     }
-    roomFor(job.operation, job.bytes - job.inputBytes, () => {
-      for (const part of job.outputs)
-        if (part.to !== "resident") this.results.set(part, new Float32Array(part.elements));
-    });
-    const isHeld = cut.axes.some(({ parts }) => parts);
+    const isHeld = !isWhole && cut.axes.some(({ parts }) => parts);
     const affinities = affinitiesOf(cut, slices);
     this.shards = slices.map((slice, index) => {
-      const shard = this.#shardOf(sliceCall(job, cut, job.call, slice), false);
-      return { affinity: affinities[index] ?? 0, isHeld, ...shard };
+      return { affinity: affinities[index] ?? 0, isHeld, ...this.#shardOf(cut, slice, isWhole) };
     });
   }
 
@@ -63,16 +64,16 @@ export class ShardedJob {
   }
 
   /** The arrays of a whole call travel inside the block, and those of the worker are its results. */
-  #shardOf(sliced: Int32Array<ArrayBuffer>, isWhole: boolean): Pick<Shard, "buffers" | "message" | "take"> {
+  #shardOf(cut: Cut, slice: Slice, isWhole: boolean): Pick<Shard, "buffers" | "message" | "take"> {
     const { operation, call, inputs, residents, outputs } = this.#job;
+    const sliced = isWhole ? call : sliceCall(this.#job, cut, call, slice);
     const isInline = ({ of }: InputPart): boolean => isWhole || of !== "view";
-    const table = (inputs.find(({ of }) => of === "pages")?.offset ?? Infinity) / Int32Array.BYTES_PER_ELEMENT;
-    const views = [...inputs.filter((part) => !isInline(part)), ...residents.filter(({ word }) => word < table)];
+    const views = [...inputs.filter((part) => !isInline(part)), ...residents.filter(({ word }) => word < this.#table)];
     const own = outputs.filter(({ word }) => isWhole || isPresent(sliced, word));
     const pack = (): Message => packBlock(operation, sliced, inputs.filter(isInline), own, isWhole);
     const message = isWhole ? pack() : null;
     return {
-      buffers: [...views.map((part) => this.#viewPart(sliced, part)), ...this.#pageParts(sliced, table)],
+      buffers: [...views.map((part) => this.#viewPart(sliced, part)), ...this.#tableParts(cut, slice)],
       message: () => message ?? pack(),
       take: (arrays) => {
         for (const [index, part] of own.entries()) {
@@ -86,16 +87,19 @@ export class ShardedJob {
     };
   }
 
-  /** From each page of the slice's batch entries, the bytes of the slice's heads. The page table starts at word `table`. */
-  #pageParts(sliced: Int32Array, table: number): readonly BufferPart[] {
-    const { key, pages, pagesPerBatch } = ATTENTION_CALL;
-    const from = (sliced[key] ?? 0) - (this.#job.call[key] ?? 0);
-    const bytes = size(sliced, key, 1) * stride(sliced, key, 1) * elementBytes(this.#job, key);
-    const first = table + (sliced[pages] ?? 0) / Int32Array.BYTES_PER_ELEMENT;
-    const end = first + size(sliced, key, 0) * (sliced[pagesPerBatch] ?? 0);
-    return this.#job.residents
-      .filter(({ word }) => word >= first && word < end)
-      .map(({ word, resident }) => ({ word, buffer: this.#residents.of(resident, from, bytes), offset: -from }));
+  /** What the slice reads of the table's residents: some bytes of some of them. */
+  #tableParts({ axes }: Cut, slice: Slice): readonly BufferPart[] {
+    const table = this.#job.residents.filter(({ word }) => word >= this.#table);
+    let [first, end, from, to] = [0, table.length, 0, Infinity];
+    for (const [index, { entries, entryBytes }] of axes.entries()) {
+      const { begin, end: past } = slice[index] ?? { begin: 0, end: Infinity };
+      if (entries) [first, end] = [begin * entries, past * entries];
+      if (entryBytes) [from, to] = [begin * entryBytes, past * entryBytes];
+    }
+    return table.slice(first, end).map(({ word, resident }) => {
+      const buffer = this.#residents.of(resident, from, Math.min(to, resident.bytes) - from);
+      return { word, buffer, offset: -from };
+    });
   }
 
   /** A dense view is sent alone. One whose numbers are interleaved with those of other slices shares a buffer of the whole operand with them. */
@@ -138,7 +142,7 @@ function affinitiesOf({ axes }: Cut, slices: readonly Slice[]): readonly number[
   return known.size === 1 ? slices.map((_, index) => index) : shared;
 }
 
-/** A block with a slice's call, the arrays that it has whole, and room for its results. A page table is in the call. */
+/** A block with a slice's call, the arrays that it has whole, and room for its results. A table is in the call. */
 function packBlock(
   operation: string,
   sliced: Int32Array<ArrayBuffer>,
@@ -149,7 +153,7 @@ function packBlock(
   const call = sliced.slice();
   let end = aligned(call.byteLength);
   const places = inline.map(({ word, bytes, of, offset }) => {
-    const place = of === "pages" ? offset : end;
+    const place = of === "table" ? offset : end;
     // A slice may begin within an array.
     call[word] = (call[word] ?? 0) + place;
     end = aligned(end + bytes.length);

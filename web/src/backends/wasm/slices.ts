@@ -63,6 +63,7 @@ export function sliceCall(job: Job, { axes, finish }: Cut, whole: Int32Array, sl
   for (const [index, { views, starts = [], count, fromEnd, carry }] of axes.entries()) {
     const { begin, end } = slice[index] ?? { begin: 0, end: count };
     for (const [word, axis, per, first = 0] of views) {
+      if (size(whole, word, axis) === 1 && stride(whole, word, axis) === 0) continue;
       const within = (at: number): number => Math.max(0, Math.min(size(whole, word, axis), at * per - first));
       call[word + SHAPE + axis] = within(end) - within(begin);
       add(word, within(begin) * stride(whole, word, axis) * elementBytes(job, word));

@@ -4,10 +4,9 @@ import { causeText, HeedError } from "../../base/errors.js";
 import { finalise, unfinalise } from "../../memory/disposable.js";
 import type { Choice } from "../../platform/select.js";
 import type {
-  AttentionComputed,
-  AttentionProblem,
   BackendReport,
   Computed,
+  CoreOperation,
   DType,
   Explanation,
   MemoryReport,
@@ -18,13 +17,12 @@ import type {
   RootBackend,
   Span,
 } from "../backend.js";
-import { type AttentionJob, attentionJob } from "./attention-job.js";
-import { isSmall, multiplicationsOf } from "./cost.js";
-import { ATTENTION_CALL } from "./generated/attention-call.js";
-import { type Job, jobOf, lasting, type OutputPart, snapshot } from "./job.js";
+import { fill } from "../fill.js";
+import { isSmall } from "./cost.js";
+import { type Job, jobOf, lasting, type OutputPart, type Scratch, snapshot } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import { disposedError, Ladder } from "./ladder.js";
-import type { Caller, Outcome, Prepared } from "./prepared.js";
+import type { Begun, Caller, Prepared } from "./prepared.js";
 import { abortedError, type CancelFlag, Queue } from "./queue.js";
 import { byteSize, WasmResident } from "./resident.js";
 import type { RungOverrides } from "./rung.js";
@@ -35,8 +33,7 @@ export class WasmBackend implements RootBackend, Caller {
   readonly #overrides: RungOverrides;
   readonly #ladder: Ladder;
   readonly #queue: Queue;
-  /** The call of jobs that end before the next is made. It is reused, because allocating a typed array is slow. */
-  readonly #call = new Int32Array(ATTENTION_CALL.words);
+  readonly #scratch: Scratch = [];
 
   /** Opens the best rung that works. Throws HeedError `load` when none does. */
   static async open(choice: Choice, overrides: RungOverrides): Promise<WasmBackend> {
@@ -93,40 +90,22 @@ export class WasmBackend implements RootBackend, Caller {
     return openProgram(this, this.#ladder, signal, module);
   }
 
-  attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
-    return this.compute("attention", signal, () => {
-      const job = attentionJob(problem, this.#call);
-      return {
-        job,
-        module: "core",
-        multiplications: multiplicationsOf(problem),
-        collect: (finished) => collectAttention(finished, job, problem),
-      };
-    });
+  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
+    return this.compute(operation.name, signal, () => ({
+      job: jobOf(operation, problem, this.#scratch),
+      module: operation.module ?? "full",
+      multiplications: operation.work(problem),
+    }));
   }
 
-  attentionSync(problem: AttentionProblem): AttentionComputed {
-    const { kernels } = this.#ladder.current("attentionSync");
+  runSync<P extends object>(operation: CoreOperation<P>, problem: P): readonly Computed[] {
+    const { kernels } = this.#ladder.current(`${operation.name}Sync`);
     try {
-      const job = attentionJob(problem, this.#call);
-      const collect = (finished: Finished): AttentionComputed => collectAttention(finished, job, problem);
-      return this.#computeNow(kernels, { job, collect });
+      return this.#computeNow(kernels, { job: jobOf(operation, problem, this.#scratch) });
     } finally {
       // Recovery does not wait for the next async call, because there may be none.
       if (kernels.abandoned) this.#ladder.recover().catch(() => {});
     }
-  }
-
-  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
-    return this.compute(operation.name, signal, () => {
-      const job = jobOf(operation, problem);
-      return {
-        job,
-        module: operation.module ?? "full",
-        multiplications: operation.work(problem),
-        collect: (finished) => job.outputs.map((part) => computedOf(finished, job, part)),
-      };
-    });
   }
 
   upload(data: Float32Array | Uint16Array): Resident {
@@ -168,15 +147,11 @@ export class WasmBackend implements RootBackend, Caller {
   dispose(): void {
     if (this.#ladder.disposed) return;
     unfinalise(this);
-    this.#queue.close(disposedError("attention"));
+    this.#queue.close(new HeedError("disposed", "the engine was disposed"));
     this.#ladder.dispose();
   }
 
-  async compute<C extends object>(
-    operation: string,
-    signal: AbortSignal | null,
-    prepare: () => Prepared<C>,
-  ): Promise<C> {
+  async compute(operation: string, signal: AbortSignal | null, prepare: () => Prepared): Promise<readonly Computed[]> {
     const { kernels } = this.#ladder.current(operation);
     // A pass of layers has one signal for many calls.
     if (signal?.aborted === true) throw abortedError(operation, signal.reason);
@@ -207,11 +182,11 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   /** On the calling thread. */
-  #computeNow<C>(kernels: Kernels, prepared: Outcome<C>): C {
-    const { job, collect } = prepared;
+  #computeNow(kernels: Kernels, prepared: Begun): readonly Computed[] {
+    const { job } = prepared;
     try {
       this.#allocate(kernels, job);
-      return collected(job, kernels.compute(job), collect);
+      return collected(job, kernels.compute(job));
     } finally {
       this.#end(prepared);
     }
@@ -227,30 +202,31 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   /** Frees the residents that nobody has taken, because the job failed. */
-  #end({ job, over }: Outcome<unknown>): void {
+  #end({ job, over }: Begun): void {
     over?.();
     for (const resident of job.made.values()) this.free(resident);
   }
 
   /** A call that was computed synchronously can still be aborted, and rejects when the engine is disposed, as any other. */
-  async #unlessEnded<C extends object>(operation: string, computed: C, signal: AbortSignal | null): Promise<C> {
+  async #unlessEnded(
+    operation: string,
+    computed: readonly Computed[],
+    signal: AbortSignal | null,
+  ): Promise<readonly Computed[]> {
     await null;
     if (this.#ladder.disposed) throw disposedError(operation);
     if (signal?.aborted !== true) return computed;
-    for (const part of Object.values(computed)) if (isKept(part)) this.free(part.resident);
+    for (const part of computed) if (part.kind === "resident") this.free(part.resident);
     throw abortedError(operation, signal.reason);
   }
 
   /** A call that starts now must have its inputs read before this returns, so nothing is awaited before the runner has the job. */
-  async #run<C>({ job, multiplications, begin, collect }: Prepared<C>, flag: CancelFlag): Promise<C> {
+  async #run({ job, multiplications, begin }: Prepared, flag: CancelFlag): Promise<readonly Computed[]> {
     const { kernels, runner } = this.#ladder.current(job.operation);
     begin?.();
     this.#allocate(kernels, job);
     const finished = await this.#runOn(runner, job, multiplications, flag);
-    return collected(job, finished, () => {
-      if (flag.cancelled) throw abortedError(job.operation);
-      return collect(finished);
-    });
+    return collected(job, finished, flag);
   }
 
   async #runOn(runner: Runner, job: Job, multiplications: number, flag: CancelFlag): Promise<Finished> {
@@ -268,52 +244,27 @@ export class WasmBackend implements RootBackend, Caller {
 }
 
 /** Takes results out of their block, which is given back in any case. */
-function collected<C>(job: Job, finished: Finished, collect: Prepared<C>["collect"]): C {
+function collected(job: Job, finished: Finished, flag?: CancelFlag): readonly Computed[] {
   try {
-    return collect(finished);
-  } catch (error) {
-    throw asHeedError(job.operation, error);
+    if (flag?.cancelled) throw abortedError(job.operation);
+    return job.outputs.map((part) => computedOf(finished, job, part));
+  } catch (cause) {
+    if (cause instanceof HeedError) throw cause;
+    // A RangeError, of an array that does not fit.
+    throw new HeedError("memory", `${job.operation}: no room for the results: ${causeText(cause)}`, { cause });
   } finally {
     finished.release();
   }
 }
 
 /** The caller's from now on. */
-function computedOf(finished: Finished, { made }: Job, part: OutputPart): Computed {
+function computedOf(finished: Finished, { made, operation }: Job, part: OutputPart): Computed {
   const resident = made.get(part);
-  made.delete(part);
-  return resident === undefined ? { kind: "array", array: finished.array(part) } : { kind: "resident", resident };
-}
-
-function collectAttention(finished: Finished, job: AttentionJob, { into }: AttentionProblem): AttentionComputed {
-  const take = (part: OutputPart | null): Computed | null => part && computedOf(finished, job, part);
-  const output: Computed =
-    into === null
-      ? computedOf(finished, job, job.output)
-      : { kind: "array", array: fill(into, finished.view(job.output)) };
-  return {
-    output,
-    weights: take(job.weights),
-    lse: take(job.lse),
-    scores: take(job.scores),
-    entropy: take(job.entropy),
-  };
-}
-
-function isKept(part: unknown): part is { readonly resident: Resident } {
-  return typeof part === "object" && part !== null && "resident" in part && part.resident instanceof WasmResident;
-}
-
-function fill(into: Float32Array, view: Float32Array): Float32Array {
-  if (into.length < view.length) {
-    throw new HeedError("shape", "attention: out lost its buffer or shrank while the call ran");
+  if (resident === undefined) {
+    const array =
+      part.to instanceof Float32Array ? fill(operation, part.to, finished.view(part)) : finished.array(part);
+    return { kind: "array", array };
   }
-  into.set(view);
-  return into.length === view.length ? into : into.subarray(0, view.length);
-}
-
-/** Turns the RangeError of an array that does not fit into a HeedError. */
-export function asHeedError(operation: string, error: unknown): HeedError {
-  if (error instanceof HeedError) return error;
-  return new HeedError("memory", `${operation}: no room for the results: ${causeText(error)}`, { cause: error });
+  made.delete(part);
+  return { kind: "resident", resident };
 }

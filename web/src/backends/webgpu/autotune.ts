@@ -91,11 +91,11 @@ function given({ kvHeads, valueDim }: AutotuneOptions): Partial<ZeroSizes> {
 /** The first run compiles, so it is not timed. */
 async function quickest(open: OpenDevice, problem: AttentionProblem, plan: ReturnType<typeof planAttention>) {
   if (plan.tooLarge !== null) throw new HeedError("memory", `autotune: too large for the GPU: ${plan.tooLarge}`);
-  await runOnGpu(open, problem, plan);
+  await runOnGpu(open, "autotune", problem, plan);
   let best = Number.POSITIVE_INFINITY;
   for (let repeat = 0; repeat < REPEATS; repeat++) {
     const start = performance.now();
-    await runOnGpu(open, problem, plan);
+    await runOnGpu(open, "autotune", problem, plan);
     best = Math.min(best, performance.now() - start);
   }
   return best;

@@ -1,18 +1,18 @@
 // Calls end in the order in which they were made, whichever backend computes them. An aborted call, or one of a disposed engine, ends at once.
 
 import { HeedError } from "../../base/errors.js";
-import type { AttentionComputed } from "../backend.js";
-import { Ending } from "./ending.js";
+import type { Computed } from "../backend.js";
+import { Ending, endOf } from "./ending.js";
 
 export class CallOrder {
-  readonly #discard: (computed: AttentionComputed) => void;
+  readonly #discard: (computed: readonly Computed[]) => void;
   readonly #disposal = new Ending();
   /** Settles when every call made so far has settled. */
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
   /** `discard` gets the results of calls that were rejected before they were computed. */
-  constructor(discard: (computed: AttentionComputed) => void) {
+  constructor(discard: (computed: readonly Computed[]) => void) {
     this.#discard = discard;
   }
 
@@ -32,9 +32,9 @@ export class CallOrder {
 
   inOrder(
     operation: string,
-    computing: Promise<AttentionComputed>,
+    computing: Promise<readonly Computed[]>,
     signal: AbortSignal | null,
-  ): Promise<AttentionComputed> {
+  ): Promise<readonly Computed[]> {
     // A failed call waits for earlier calls, too.
     computing.catch(ignore);
     const inOrder = this.#last.then(ignore, ignore).then(() => computing);
@@ -48,14 +48,14 @@ export class CallOrder {
   }
 
   dispose(): void {
-    this.#disposal.end(new HeedError("disposed", "attention: the engine was disposed"));
+    this.#disposal.end(new HeedError("disposed", "the engine was disposed"));
   }
 
   async #unlessStopped(
     operation: string,
-    computing: Promise<AttentionComputed>,
+    computing: Promise<readonly Computed[]>,
     signal: AbortSignal | null,
-  ): Promise<AttentionComputed> {
+  ): Promise<readonly Computed[]> {
     const abort = new Ending();
     const stop = (): void => {
       abort.end(new HeedError("aborted", `${operation}: aborted by its signal`, { cause: signal?.reason }));
@@ -65,7 +65,8 @@ export class CallOrder {
       return await this.#disposal.unless(abort.unless(computing));
     } catch (error) {
       computing.then(this.#discard, ignore);
-      throw error;
+      const { error: disposed } = this.#disposal;
+      throw disposed !== null && error === disposed ? endOf(operation, disposed) : error;
     } finally {
       signal?.removeEventListener("abort", stop);
     }

@@ -1,5 +1,6 @@
 // Cost models of the GPU and of wasm: a fixed time, a time per flop and a time per byte, measured once on this machine.
 
+import { ATTENTION } from "../../operations/attention.js";
 import type { AttentionProblem, Backend, Operand } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import { runOnGpu } from "./gpu-call.js";
@@ -114,8 +115,8 @@ const HEADS_ON_WASM = 16;
 
 async function measure(open: OpenDevice, wasm: Backend, zeros: MakeZeros): Promise<Costs> {
   const onGpu = (problem: AttentionProblem): Promise<unknown> =>
-    runOnGpu(open, problem, planAttention(problem, open.machine));
-  const onWasm = (problem: AttentionProblem): Promise<unknown> => wasm.attention(problem, null);
+    runOnGpu(open, "createHeed", problem, planAttention(problem, open.machine));
+  const onWasm = (problem: AttentionProblem): Promise<unknown> => wasm.run(ATTENTION, problem, null);
   const perMegabyte = await timePerMegabyte(onGpu, zeros);
   return {
     gpu: await costModelOf(onGpu, zeros, 1, perMegabyte),

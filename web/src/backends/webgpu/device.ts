@@ -62,7 +62,7 @@ export class OpenDevice {
     this.pipelines = new Pipelines(device);
     void device.lost.then(({ reason, message }) => {
       const why = message === "" ? (reason ?? "unknown") : message;
-      this.loss.end(new HeedError("device-lost", `attention: the GPU device is lost: ${why}`));
+      this.loss.end(new HeedError("device-lost", `the GPU device is lost: ${why}`));
     });
   }
 

@@ -1,7 +1,12 @@
 // The end of something that many calls depend on, such as a device or an engine. Promise.race with a promise that lives long would keep the result of
 // every call.
 
-import type { HeedError } from "../../base/errors.js";
+import { HeedError } from "../../base/errors.js";
+
+/** The error of an ending, as that of a call that it ended. */
+export function endOf(where: string, { code, message }: HeedError): HeedError {
+  return new HeedError(code, `${where}: ${message}`);
+}
 
 export class Ending {
   #error: HeedError | null = null;

@@ -1,13 +1,11 @@
 // The backend that wraps the wasm backend: it sends each call to the GPU, or to wasm if wasm is faster or the GPU does not support the call.
 
 import { HeedError } from "../../base/errors.js";
-import { ROPE, type RopeProblem } from "../../operations/rope.js";
 import type {
-  AttentionComputed,
-  AttentionProblem,
   Backend,
   BackendReport,
   Computed,
+  CoreOperation,
   DType,
   Explanation,
   MemoryReport,
@@ -17,18 +15,17 @@ import type {
   Span,
 } from "../backend.js";
 import { CallOrder } from "./call-order.js";
-import { type Choice, choose } from "./choose.js";
-import { type Costs, isSoonerThanAnyOnGpu } from "./costs.js";
+import type { Choice } from "./choose.js";
+import type { Costs } from "./costs.js";
 import type { OpenDevice } from "./device.js";
 import { runOnGpu } from "./gpu-call.js";
 import { residentsOf, snapshot } from "./operands.js";
 import { mostBytes } from "./plan.js";
-import { givenOf, planRope } from "./plan-rope.js";
+import { type Planner, Planners } from "./planners.js";
 import { RecoveringDevice, type Reopen } from "./recovery.js";
 import { isGpuResident, Residency } from "./residency.js";
 import { bytesOf } from "./residents.js";
-import { RopeAngleCache } from "./rope-angles.js";
-import { UNSUPPORTED, unsupported } from "./support.js";
+import { UNSUPPORTED } from "./support.js";
 
 /** The most sentences about calls on wasm that `capabilities` keeps. */
 const MOST_REASONS = 20;
@@ -48,7 +45,7 @@ export class GpuBackend implements Backend {
   readonly #residency: Residency;
   readonly #order: CallOrder;
   readonly #fallbacks = new Set<string>();
-  readonly #angles = new RopeAngleCache();
+  readonly #planners = new Planners();
   #disposed = false;
 
   constructor({ wasm, costs, open, reopen }: GpuBackendOptions) {
@@ -71,8 +68,10 @@ export class GpuBackend implements Backend {
     return { ...report, backend: isGpu ? "webgpu" : "wasm", webgpu: open?.info ?? null, reasons };
   }
 
-  explain(problem: AttentionProblem): Explanation {
-    const { backend, reasons, plan } = this.#choose(problem);
+  explain<P extends object>(operation: Operation<P>, problem: P): Explanation {
+    const planner = this.#planners.of(operation);
+    if (planner === undefined) return { backend: "wasm", reasons: reasonsOf(operation.name) };
+    const { backend, reasons, plan } = this.#choose(planner, problem);
     return { backend, reasons: plan === null ? reasons : [...reasons, plan.summary] };
   }
 
@@ -81,49 +80,27 @@ export class GpuBackend implements Backend {
     return this.#device.open?.pool ?? null;
   }
 
-  attention(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
-    this.#assertUsable("attention");
-    if (this.#isForWasmAlone(problem)) {
-      const computing = this.#wasm.attention(problem, signal);
+  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
+    const { name } = operation;
+    this.#assertUsable(name);
+    const planner = this.#planners.of(operation);
+    if (planner === undefined) return this.onRoot(name, problem, (own) => this.#wasm.run(operation, own, signal));
+    if (this.#isForWasmAlone(planner, problem)) {
+      const computing = this.#wasm.run(operation, problem, signal);
       this.#order.precede(computing);
       return computing;
     }
-    return this.#order.inOrder("attention", this.#compute(problem, signal), signal);
-  }
-
-  run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
-    this.#assertUsable(operation.name);
-    const computing = isRope(operation, problem) ? this.#rope(problem, signal) : null;
-    if (computing !== null) return computing;
-    return this.onRoot(operation.name, problem, (own) => this.#wasm.run(operation, own, signal));
+    return this.#order.inOrder(name, this.#compute(operation, planner, problem, signal), signal);
   }
 
   onRoot<P extends object, C>(operation: string, problem: P, run: (own: P) => Promise<C>): Promise<C> {
-    this.#leave(operation);
-    return this.#residency.onWasm(problem, run);
+    this.#noteFallback(reasonsOf(operation));
+    return this.#residency.onWasm(operation, problem, run);
   }
 
-  /** Null: wasm computes it. */
-  #rope(problem: RopeProblem, signal: AbortSignal | null): Promise<readonly Computed[]> | null {
-    const { open } = this.#device;
-    const isHere = residentsOf({ input: problem.input }).some(isGpuResident);
-    if (open === null || (this.#costs !== null && !isHere)) return null;
-    const plan = planRope(problem, this.#angles.of(problem), open.machine);
-    if (plan.tooLarge !== null || problem.input.elements === 0) {
-      const why = plan.tooLarge === null ? UNSUPPORTED.size.none : `too large for the GPU: ${plan.tooLarge}`;
-      this.#noteFallback([`rope runs on wasm: ${why}`]);
-      return null;
-    }
-    const run = (given: RopeProblem): Promise<readonly Computed[]> => {
-      const computing = this.#residency.onGpu(open, givenOf(given), (own) => runOnGpu(open, own, plan));
-      return this.#order.inOrder("rope", computing, signal).then(({ output }) => [output], asRopeError);
-    };
-    return this.#again(problem, run, (kept) => this.run(ROPE, kept, signal));
-  }
-
-  attentionSync(problem: AttentionProblem): AttentionComputed {
-    this.#leave("attentionSync");
-    return this.#wasm.attentionSync(this.#residency.mirrored(problem));
+  runSync<P extends object>(operation: CoreOperation<P>, problem: P): readonly Computed[] {
+    this.#noteFallback(reasonsOf(`${operation.name}Sync`));
+    return this.#wasm.runSync(operation, this.#residency.mirrored(operation.name, problem));
   }
 
   upload(data: Float32Array | Uint16Array): Resident {
@@ -184,52 +161,52 @@ export class GpuBackend implements Backend {
     this.#wasm.dispose();
   }
 
-  #choose(problem: AttentionProblem): Choice {
+  #choose<P extends object>(planner: Planner<P>, problem: P): Choice {
     const { open, losses } = this.#device;
-    if (open !== null) return choose(problem, open.machine, this.#costs);
+    if (open !== null) return planner.choose(problem, open.machine, this.#costs);
     const reasons = [losses.at(-1) ?? "the GPU device is lost"];
     return { backend: "wasm", reasons, plan: null, isFallback: true };
   }
 
-  /** Whether wasm computes the call in less time than comparing costs takes: a small call that waits for no other, with tensors in wasm. */
-  #isForWasmAlone(problem: AttentionProblem): boolean {
+  /** Whether a call that waits for no other, with tensors in wasm, runs there without another look. */
+  #isForWasmAlone<P extends object>(planner: Planner<P>, problem: P): boolean {
     if (this.#costs === null || this.#device.open === null) return false;
-    if (this.#order.isBusy || this.#residency.count > 0) return false;
-    return isSoonerThanAnyOnGpu(this.#costs, problem) && unsupported(problem).length === 0;
+    return !this.#order.isBusy && this.#residency.count === 0 && planner.isForWasm(problem, this.#costs);
   }
 
   /** Reads arrays before it returns. */
-  #compute(problem: AttentionProblem, signal: AbortSignal | null): Promise<AttentionComputed> {
+  #compute<P extends object>(
+    operation: Operation<P>,
+    planner: Planner<P>,
+    problem: P,
+    signal: AbortSignal | null,
+  ): Promise<readonly Computed[]> {
+    const { name } = operation;
     const { open } = this.#device;
-    const { plan, isFallback, reasons } = this.#choose(problem);
+    const { plan, isFallback, reasons } = this.#choose(planner, problem);
     if (open === null || plan === null) {
       if (isFallback) this.#noteFallback(reasons);
-      return this.#residency.onWasm(problem, (own) => this.#wasm.attention(own, signal));
+      return this.#residency.onWasm(name, problem, (own) => this.#wasm.run(operation, own, signal));
     }
-    const run = (given: AttentionProblem): Promise<AttentionComputed> =>
-      this.#residency.onGpu(open, given, (own) => runOnGpu(open, own, plan));
-    return this.#again(problem, run, (kept) => this.#compute(kept, signal));
+    const run = (given: P): Promise<readonly Computed[]> =>
+      this.#residency.onGpu(open, name, planner.givenOf(given), (own) => runOnGpu(open, name, own, plan));
+    return this.#again(name, problem, run, (kept) => this.#compute(operation, planner, kept, signal));
   }
 
   /** Runs a call on the GPU and, with `retry`, again where its device is lost meanwhile. Arrays are read before this returns. */
-  #again<P extends { readonly retry: boolean }, C>(
+  #again<P extends object, C>(
+    where: string,
     problem: P,
     run: (problem: P) => Promise<C>,
     repeat: (problem: P) => Promise<C>,
   ): Promise<C> {
-    if (!problem.retry) return run(problem);
-    const kept = snapshot(problem);
+    if (!("retry" in problem && problem.retry)) return run(problem);
+    const kept = snapshot(where, problem);
     return run(kept).catch(async (error: unknown) => {
       if (!isRepeatable(error, kept)) throw error;
       await this.#device.replaced;
       return repeat(kept);
     });
-  }
-
-  /** Notes in `capabilities` that wasm computes an operation. */
-  #leave(operation: string): void {
-    const why = Object.entries(UNSUPPORTED.operation).find(([name]) => name === operation)?.[1];
-    if (why !== undefined) this.#noteFallback([`${operation} runs on wasm: ${why}`]);
   }
 
   /** The device that tensors of so many bytes live on; null if wasm has them, as it has what the GPU could not bind. */
@@ -253,12 +230,8 @@ function isRepeatable(error: unknown, problem: object): boolean {
   return isLoss && residentsOf(problem).every((resident) => !isGpuResident(resident) && resident.live);
 }
 
-function isRope(operation: { readonly name: string }, problem: object): problem is RopeProblem {
-  return operation.name === ROPE.name && "rotaryDim" in problem;
-}
-
-/** Errors of the shared code name attention, which makes most calls. */
-function asRopeError(error: unknown): never {
-  if (!(error instanceof HeedError)) throw error;
-  throw new HeedError(error.code, error.message.replace(/^attention:/, "rope:"), { cause: error.cause });
+/** Why wasm computes a function of the engine. */
+function reasonsOf(name: string): readonly string[] {
+  const why = Object.entries(UNSUPPORTED.operation).find(([operation]) => operation === name)?.[1];
+  return why === undefined ? [] : [`${name} runs on wasm: ${why}`];
 }

@@ -1,13 +1,15 @@
 // One call on a device: it uploads inputs, dispatches the steps of the plan, and reads results back or keeps them on the GPU.
 
 import { causeText, HeedError } from "../../base/errors.js";
-import type { AttentionComputed, Computed, Operand, Resident } from "../backend.js";
+import type { Computed, Operand, Resident } from "../backend.js";
+import { fill } from "../fill.js";
 import type { BufferKind } from "./buffer-pool.js";
 import type { OpenDevice } from "./device.js";
+import { endOf } from "./ending.js";
 import { scoped } from "./error-scopes.js";
 import { type BindingEntry, type GpuBuffer, MAP_READ } from "./gpu.js";
 import type { Pipeline } from "./pipelines.js";
-import type { Plan, ResultRange, Role } from "./plan.js";
+import type { Plan, Role } from "./plan.js";
 import { GpuResident } from "./residents.js";
 
 /** The pooled buffers that a call holds. */
@@ -43,16 +45,17 @@ class Taken {
 
 /** The part of a problem that a call needs: operands by the role of their buffer, and where the results go. */
 export interface Given extends Readonly<Partial<Record<Role, Operand | null>>> {
+  /** The caller's array for the first result; null: a new one. */
   readonly into: Float32Array | null;
   readonly keep: boolean;
 }
 
-/** Arrays are read before this returns. Every resident of the problem is a GpuResident of this device. */
-export function runOnGpu(open: OpenDevice, problem: Given, plan: Plan): Promise<AttentionComputed> {
+/** Arrays are read before this returns. Every resident of the problem is a GpuResident of this device. `where` is the caller's function. */
+export function runOnGpu(open: OpenDevice, where: string, problem: Given, plan: Plan): Promise<readonly Computed[]> {
   const taken = new Taken(open);
   try {
-    const { made, refused } = scoped(open.device, () => upload(open, problem, plan, taken));
-    return finish(open, { problem, plan, taken, inputs: made }, refused);
+    const { made, refused } = scoped(open.device, where, () => upload(open, where, problem, plan, taken));
+    return finish(open, { where, problem, plan, taken, inputs: made }, refused);
   } catch (error) {
     taken.giveBack(false);
     throw error;
@@ -65,13 +68,14 @@ interface Inputs {
 }
 
 interface Call {
+  readonly where: string;
   readonly problem: Given;
   readonly plan: Plan;
   readonly taken: Taken;
   readonly inputs: Inputs;
 }
 
-function upload({ device }: OpenDevice, problem: Given, plan: Plan, taken: Taken): Inputs {
+function upload({ device }: OpenDevice, where: string, problem: Given, plan: Plan, taken: Taken): Inputs {
   const buffers = new Map<Role, GpuBuffer>();
   const operands: Readonly<Partial<Record<Role, Operand | null>>> = problem;
   for (const [role, bytes] of plan.bytes) {
@@ -83,7 +87,7 @@ function upload({ device }: OpenDevice, problem: Given, plan: Plan, taken: Taken
     const buffer = taken.take("storage", bytes);
     buffers.set(role, buffer);
     const array = (source?.kind === "array" ? source.array : undefined) ?? plan.uploads.get(role);
-    if (array !== undefined) writeBytes(device, buffer, array, bytes);
+    if (array !== undefined) writeBytes(device, where, buffer, array, bytes);
   }
   const uniforms = plan.steps.map(({ uniform }) => {
     const buffer = taken.take("uniform", uniform.byteLength);
@@ -96,15 +100,13 @@ function upload({ device }: OpenDevice, problem: Given, plan: Plan, taken: Taken
 /** The queue writes multiples of four bytes, so the last bytes are padded. */
 export function writeBytes(
   { queue }: OpenDevice["device"],
+  where: string,
   buffer: GpuBuffer,
   array: ArrayBufferView,
   expected: number,
 ): void {
   if (array.byteLength !== expected) {
-    throw new HeedError(
-      "shape",
-      `attention: an input of ${expected} bytes lost its buffer or shrank while it was read`,
-    );
+    throw new HeedError("shape", `${where}: an input of ${expected} bytes lost its buffer or shrank while it was read`);
   }
   // The queue takes no shared memory.
   const { buffer: memory, byteOffset, byteLength } = array;
@@ -123,13 +125,18 @@ function copied({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array
   return copy;
 }
 
-async function finish(open: OpenDevice, call: Call, uploading: Promise<HeedError | null>): Promise<AttentionComputed> {
-  const { plan, taken } = call;
+async function finish(
+  open: OpenDevice,
+  call: Call,
+  uploading: Promise<HeedError | null>,
+): Promise<readonly Computed[]> {
+  const { where, plan, taken } = call;
   let isGood = false;
   try {
-    const pipelines = await unlessLost(open, Promise.all(plan.steps.map(({ kernel }) => open.pipelines.get(kernel))));
-    const { made, refused } = scoped(open.device, () => submit(open, call, pipelines));
-    const error = await unlessLost(open, Promise.all([uploading, refused]));
+    const compiling = Promise.all(plan.steps.map(({ kernel }) => open.pipelines.get(where, kernel)));
+    const pipelines = await unlessLost(open, where, compiling);
+    const { made, refused } = scoped(open.device, where, () => submit(open, call, pipelines));
+    const error = await unlessLost(open, where, Promise.all([uploading, refused]));
     const first = error.find((one) => one !== null);
     if (first !== undefined && first !== null) throw first;
     const computed = await made();
@@ -141,9 +148,9 @@ async function finish(open: OpenDevice, call: Call, uploading: Promise<HeedError
 }
 
 /** Queues all steps, and returns a function that reads the results. */
-function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): () => Promise<AttentionComputed> {
+function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): () => Promise<readonly Computed[]> {
   const { device } = open;
-  const { plan, problem, taken, inputs } = call;
+  const { where, plan, problem, taken, inputs } = call;
   const encoder = device.createCommandEncoder();
   const pass = encoder.beginComputePass();
   for (const [index, step] of plan.steps.entries()) {
@@ -162,19 +169,23 @@ function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): (
   pass.end();
   const results = inputs.buffers.get("results") ?? missing();
   if (problem.keep) {
-    const kept = keptRanges(plan).map((range) => {
-      const buffer = taken.take("storage", range.elements * 4);
-      encoder.copyBufferToBuffer(results, range.at * 4, buffer, 0, range.elements * 4);
-      return buffer;
+    const kept = plan.results.map(({ at, elements }) => {
+      const buffer = taken.take("storage", elements * 4);
+      encoder.copyBufferToBuffer(results, at * 4, buffer, 0, elements * 4);
+      return { buffer, elements };
     });
     device.queue.submit([encoder.finish()]);
-    return async () => keepResults(open, call, kept);
+    return async () =>
+      kept.map(({ buffer, elements }) => {
+        taken.keep(buffer);
+        return { kind: "resident", resident: new GpuResident(open, buffer, elements, "f32", false) };
+      });
   }
   const bytes = plan.bytes.get("results") ?? 0;
   const staging = taken.take("readback", bytes);
   encoder.copyBufferToBuffer(results, 0, staging, 0, bytes);
   device.queue.submit([encoder.finish()]);
-  const mapped = unlessLost(open, staging.mapAsync(MAP_READ));
+  const mapped = unlessLost(open, where, staging.mapAsync(MAP_READ));
   // The call may fail before it waits for the mapping.
   mapped.catch(() => {});
   return async () => {
@@ -187,57 +198,27 @@ function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): (
   };
 }
 
-function keptRanges(plan: Plan): readonly ResultRange[] {
-  const { output, weights, lse, scores, entropy } = plan;
-  return [output, weights, lse, scores, entropy].filter((range) => range !== null);
-}
-
-function keepResults(open: OpenDevice, { plan, taken }: Call, kept: readonly GpuBuffer[]): AttentionComputed {
-  const ranges = keptRanges(plan);
-  const take = (range: ResultRange): Computed => {
-    const buffer = kept[ranges.indexOf(range)] ?? missing();
-    taken.keep(buffer);
-    return { kind: "resident", resident: new GpuResident(open, buffer, range.elements, "f32", false) };
-  };
-  return computedOf(plan, take);
-}
-
-function readResults({ plan, problem }: Call, data: Float32Array<ArrayBuffer>): AttentionComputed {
-  const array = ({ at, elements }: ResultRange): Float32Array => data.slice(at, at + elements);
-  const computed = computedOf(plan, (range) => ({ kind: "array", array: array(range) }));
-  if (problem.into === null) return computed;
-  return { ...computed, output: { kind: "array", array: fill(problem.into, array(plan.output)) } };
-}
-
-function computedOf(plan: Plan, take: (range: ResultRange) => Computed): AttentionComputed {
-  return {
-    output: take(plan.output),
-    weights: plan.weights && take(plan.weights),
-    lse: plan.lse && take(plan.lse),
-    scores: plan.scores && take(plan.scores),
-    entropy: plan.entropy && take(plan.entropy),
-  };
-}
-
-function fill(into: Float32Array, output: Float32Array): Float32Array {
-  if (into.length < output.length) {
-    throw new HeedError("shape", "attention: out lost its buffer or shrank while the call ran");
-  }
-  into.set(output);
-  return into.length === output.length ? into : into.subarray(0, output.length);
+function readResults({ where, plan, problem }: Call, data: Float32Array<ArrayBuffer>): readonly Computed[] {
+  return plan.results.map(({ at, elements }, index) => {
+    const array = data.slice(at, at + elements);
+    const isGiven = index === 0 && problem.into !== null;
+    return { kind: "array", array: isGiven ? fill(where, problem.into, array) : array };
+  });
 }
 
 /** Milliseconds in which the loss of a device is expected after a failure, which it may have caused. */
 const LATE = 50;
 
 /** Resolves as the promise does, or rejects when the device is lost. */
-export async function unlessLost<T>({ loss }: OpenDevice, promise: Promise<T>): Promise<T> {
+export async function unlessLost<T>({ loss }: OpenDevice, where: string, promise: Promise<T>): Promise<T> {
   try {
     return await loss.unless(promise);
   } catch (cause) {
-    if (cause instanceof HeedError) throw cause;
-    await loss.unless(new Promise((resolve) => setTimeout(resolve, LATE)));
-    throw new HeedError("load", `attention: the GPU failed: ${causeText(cause)}`, { cause });
+    if (!(cause instanceof HeedError))
+      await loss.unless(new Promise((resolve) => setTimeout(resolve, LATE))).catch(() => {});
+    else if (cause !== loss.error) throw cause;
+    if (loss.error !== null) throw endOf(where, loss.error);
+    throw new HeedError("load", `${where}: the GPU failed: ${causeText(cause)}`, { cause });
   }
 }
 

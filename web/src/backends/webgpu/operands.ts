@@ -17,15 +17,14 @@ export function residentsOf(problem: object): readonly Resident[] {
 }
 
 /** Copies the arrays of a problem that has to wait while its caller may overwrite them. */
-export function snapshot<P extends object>(problem: P): P {
+export function snapshot<P extends object>(where: string, problem: P): P {
   return withSources(problem, (source) => {
     if (source.kind !== "array") return source;
     try {
       return { kind: "array", array: source.array.slice() };
     } catch (cause) {
-      throw new HeedError("memory", `attention: no room for a copy of ${source.array.byteLength} bytes of inputs`, {
-        cause,
-      });
+      const { byteLength } = source.array;
+      throw new HeedError("memory", `${where}: no room for a copy of ${byteLength} bytes of inputs`, { cause });
     }
   });
 }

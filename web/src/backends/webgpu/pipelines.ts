@@ -34,11 +34,11 @@ export class Pipelines {
   }
 
   /** Rejects with HeedError `load`; what failed is tried again when it is asked for again. */
-  get(kernel: Kernel): Promise<Pipeline> {
+  get(where: string, kernel: Kernel): Promise<Pipeline> {
     const key = kernelKey(kernel);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const preparation = this.#compile(kernel).catch((error: unknown) => {
+    const preparation = this.#compile(where, kernel).catch((error: unknown) => {
       this.#made.delete(key);
       throw error;
     });
@@ -46,7 +46,7 @@ export class Pipelines {
     return preparation;
   }
 
-  async #compile(kernel: Kernel): Promise<Pipeline> {
+  async #compile(where: string, kernel: Kernel): Promise<Pipeline> {
     const { code, bound } = shaderOf(kernel);
     this.#device.pushErrorScope("validation");
     const module = this.#device.createShaderModule({ code, label: `heed ${kernel.kind}` });
@@ -63,7 +63,7 @@ export class Pipelines {
       }
       return { pipeline: await pipeline, layout };
     } catch (cause) {
-      throw new HeedError("load", `attention: the GPU refused its ${kernel.kind} kernel: ${causeText(cause)}`, {
+      throw new HeedError("load", `${where}: the GPU refused its ${kernel.kind} kernel: ${causeText(cause)}`, {
         cause,
       });
     }

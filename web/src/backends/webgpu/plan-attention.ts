@@ -1,5 +1,6 @@
 // Makes the plan of an attention call: kernels, parameters, buffers and grids for a problem and the limits of an adapter. Pure.
 
+import { attentionResults } from "../../operations/attention.js";
 import type { AttentionProblem, Operand } from "../backend.js";
 import { type Dispatch, dispatchOf, summaryOf } from "./dispatch.js";
 import type { GpuLimits } from "./gpu.js";
@@ -11,7 +12,6 @@ import {
   operandBytes,
   type Plan,
   type ResultRange,
-  type ResultRanges,
   type Role,
   type Step,
   tooLarge,
@@ -33,7 +33,7 @@ interface Call {
   readonly outputs: RowOutputs;
   readonly dispatch: Dispatch;
   readonly tables: Tables;
-  readonly results: ResultLayout;
+  readonly results: readonly ResultRange[];
 }
 
 export function planAttention(problem: AttentionProblem, machine: Machine): Plan {
@@ -52,7 +52,7 @@ export function planAttention(problem: AttentionProblem, machine: Machine): Plan
   if (query.preparation !== null) uploads.set("queryWeights", query.preparation.matrix);
   if (key.preparation !== null) uploads.set("keyWeights", key.preparation.matrix);
   const summary = summaryOf(dispatch, features);
-  return { ...results.ranges, steps, bytes, uploads, summary, tooLarge: tooLarge(bytes, steps, machine.limits) };
+  return { steps, results, bytes, uploads, summary, tooLarge: tooLarge(bytes, steps, machine.limits) };
 }
 
 function callOf(problem: AttentionProblem, machine: Machine): Call {
@@ -148,7 +148,7 @@ function dispatchParams({ dispatch }: Call) {
 }
 
 function resultParams({ problem, results }: Call) {
-  const { lse, entropy, weights, scores } = results.ranges;
+  const { lse, entropy, weights, scores } = attentionResults(problem, results);
   const form = problem.weights?.form;
   return {
     lse_at: lse?.at ?? 0,
@@ -168,7 +168,7 @@ function bufferBytes({ problem, query, key, tables, dispatch, results }: Call, {
     mask: operandBytes(problem.mask),
     bias: operandBytes(problem.bias),
     tables: tables.data.byteLength,
-    results: results.elements * 4,
+    results: results.reduce((bytes, { elements }) => bytes + elements * 4, 0),
     stats: rows * 8,
     partials: dispatch.splits * rows * partial_width * 16,
     queryWeights: query.preparation?.matrix.byteLength ?? 0,
@@ -218,26 +218,15 @@ function featuresOf(problem: AttentionProblem, query: Rows, key: Rows, { options
   };
 }
 
-interface ResultLayout {
-  readonly ranges: ResultRanges;
-  readonly elements: number;
-}
-
 /** All results lie in one buffer, one after the other. */
-function layOutResults({ output, lse, entropy, weights, scores }: AttentionProblem): ResultLayout {
-  let elements = 0;
-  const next = (view: { readonly elements: number }): ResultRange => {
-    elements += view.elements;
-    return { at: elements - view.elements, elements: view.elements };
-  };
-  const ranges = {
-    output: next(output),
-    lse: lse && next(lse),
-    entropy: entropy && next(entropy),
-    weights: weights && next(weights),
-    scores: scores && next(scores),
-  };
-  return { ranges, elements };
+function layOutResults({ output, weights, lse, scores, entropy }: AttentionProblem): readonly ResultRange[] {
+  let end = 0;
+  return [output, weights, lse, scores, entropy].flatMap((view) => {
+    if (view === null) return [];
+    const at = end;
+    end += view.elements;
+    return [{ at, elements: view.elements }];
+  });
 }
 
 /** A weight whose bits are at most `drop_last` is dropped. The count of such bits, floor(p * 2^32), needs 33 bits for p = 1. */

@@ -55,11 +55,7 @@ export function planRope(problem: RopeProblem, angles: RopeAngles | null, { limi
     steps,
     bytes,
     uploads,
-    output: { at: 0, elements: output.elements },
-    lse: null,
-    entropy: null,
-    weights: null,
-    scores: null,
+    results: [{ at: 0, elements: output.elements }],
     summary: "computed by a thread for each number of its result",
     tooLarge: tooLarge(bytes, steps, limits),
   };

@@ -39,18 +39,12 @@ export interface ResultRange {
   readonly elements: number;
 }
 
-export interface ResultRanges {
-  readonly output: ResultRange;
-  readonly lse: ResultRange | null;
-  readonly entropy: ResultRange | null;
-  readonly weights: ResultRange | null;
-  readonly scores: ResultRange | null;
-}
-
 export type Uploads = ReadonlyMap<Role, Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>>;
 
-export interface Plan extends ResultRanges {
+export interface Plan {
   readonly steps: readonly Step[];
+  /** In the operation's order. */
+  readonly results: readonly ResultRange[];
   /** Bytes of each buffer that a step names. */
   readonly bytes: ReadonlyMap<Role, number>;
   /** What the call uploads beside its operands. */

@@ -1,7 +1,7 @@
 // Where tensors live, on the GPU or in wasm. A call that needs a tensor on the other side gets a copy, which later calls share.
 
 import { HeedError } from "../../base/errors.js";
-import type { AttentionComputed, Backend, Computed, DType, Resident } from "../backend.js";
+import type { Backend, Computed, DType, Resident } from "../backend.js";
 import type { OpenDevice } from "./device.js";
 import { scoped } from "./error-scopes.js";
 import type { GpuBuffer } from "./gpu.js";
@@ -35,9 +35,9 @@ export class Residency {
   }
 
   upload(open: OpenDevice, data: Float32Array | Uint16Array): GpuResident {
-    const { made: buffer, refused } = scoped(open.device, () => {
+    const { made: buffer, refused } = scoped(open.device, "tensor", () => {
       const taken = open.pool.take("storage", Math.max(16, data.byteLength));
-      writeBytes(open.device, taken, data, data.byteLength);
+      writeBytes(open.device, "tensor", taken, data, data.byteLength);
       return taken;
     });
     const dtype = data instanceof Uint16Array ? "f16" : "f32";
@@ -59,7 +59,7 @@ export class Residency {
     if (!resident.live) throw new HeedError("disposed", "Tensor.read: the engine was disposed");
     this.#residents.retain([resident]);
     try {
-      const bytes = await readBuffer(resident.owner, resident.buffer, resident.bytes);
+      const bytes = await readBuffer(resident.owner, "Tensor.read", resident.buffer, resident.bytes);
       return resident.dtype === "f16" ? new Uint16Array(bytes) : new Float32Array(bytes);
     } catch (error) {
       throw resident.failure ?? error;
@@ -86,8 +86,8 @@ export class Residency {
     }
   }
 
-  freeResults(computed: AttentionComputed): void {
-    for (const part of resultsOf(computed)) if (part.kind === "resident") this.free(part.resident);
+  freeResults(computed: readonly Computed[]): void {
+    for (const part of computed) if (part.kind === "resident") this.free(part.resident);
   }
 
   freeAll(): void {
@@ -95,10 +95,16 @@ export class Residency {
   }
 
   /** Runs a call on the device, after copying there the tensors that live elsewhere. Arrays are read before this returns. */
-  onGpu<P extends object>(open: OpenDevice, problem: P, run: Run<P, AttentionComputed>): Promise<AttentionComputed> {
+  onGpu<P extends object>(
+    open: OpenDevice,
+    where: string,
+    problem: P,
+    run: Run<P, readonly Computed[]>,
+  ): Promise<readonly Computed[]> {
     const isElsewhere = residentsOf(problem).some((resident) => !isOn(open, resident));
     if (!isElsewhere) return this.#retaining(problem, run);
     return this.#exchanged(
+      where,
       problem,
       (resident) => this.#copyOf(open, resident),
       (own) => this.#retaining(own, run),
@@ -106,13 +112,13 @@ export class Residency {
   }
 
   /** Runs a call on wasm, after copying there the tensors that live on the GPU. */
-  onWasm<P extends object, C>(problem: P, run: Run<P, C>): Promise<C> {
+  onWasm<P extends object, C>(where: string, problem: P, run: Run<P, C>): Promise<C> {
     if (!residentsOf(problem).some(isGpuResident)) return run(problem);
-    return this.#exchanged(problem, (resident) => this.#mirrorOf(resident), run);
+    return this.#exchanged(where, problem, (resident) => this.#mirrorOf(resident), run);
   }
 
-  /** A problem for a synchronous call, which can only use copies in wasm that exist already. */
-  mirrored<P extends object>(problem: P): P {
+  /** A problem for a synchronous call, which can only use copies in wasm that exist already. `operation` computes it otherwise. */
+  mirrored<P extends object>(operation: string, problem: P): P {
     const mirrors = new Map<Resident, Resident>();
     for (const [name, { source }] of operandsOf(problem)) {
       if (source.kind !== "resident" || !(source.resident instanceof GpuResident)) continue;
@@ -120,7 +126,7 @@ export class Residency {
       if (mirror === null) {
         throw new HeedError(
           "unsupported",
-          `attentionSync: ${name} lives on the GPU, which cannot be waited for: use attention`,
+          `${operation}Sync: ${name} lives on the GPU, which cannot be waited for: use ${operation}`,
         );
       }
       mirrors.set(source.resident, mirror);
@@ -128,12 +134,12 @@ export class Residency {
     return withResidents(problem, mirrors);
   }
 
-  async #retaining<P extends object>(problem: P, run: Run<P, AttentionComputed>): Promise<AttentionComputed> {
+  async #retaining<P extends object>(problem: P, run: Run<P, readonly Computed[]>): Promise<readonly Computed[]> {
     const used = residentsOf(problem).filter(isGpuResident);
     this.#residents.retain(used);
     try {
       const computed = await run(problem);
-      for (const part of resultsOf(computed)) {
+      for (const part of computed) {
         if (part.kind === "resident" && isGpuResident(part.resident)) this.#residents.add(part.resident);
       }
       return computed;
@@ -146,11 +152,12 @@ export class Residency {
 
   /** Runs a call with copies in place of its tensors, which later calls use as well. Its arrays are copied first, since the call has to wait. */
   async #exchanged<P extends object, C>(
+    where: string,
     problem: P,
     exchange: (resident: Resident) => Promise<Resident>,
     run: Run<P, C>,
   ): Promise<C> {
-    const own = snapshot(problem);
+    const own = snapshot(where, problem);
     const residents = residentsOf(own);
     const onGpu = residents.filter(isGpuResident);
     this.#residents.retain(onGpu);
@@ -190,10 +197,6 @@ export function isGpuResident(resident: Resident): resident is GpuResident {
 
 function isOn(open: OpenDevice, resident: Resident): boolean {
   return resident instanceof GpuResident && resident.owner === open;
-}
-
-function resultsOf(computed: AttentionComputed): readonly Computed[] {
-  return Object.values(computed).filter((part) => part !== null);
 }
 
 /** Kernels need STORAGE, and reading back needs COPY_SRC. */
