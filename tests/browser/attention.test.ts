@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
 import { MODULES } from "../../web/src/backends/wasm/inlined.js";
 import { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
-import { attention, createHeed, type HalfArray, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
+import { attention, createHeed, type HalfArray, type Heed, HeedError } from "../../web/src/index.js";
 import { features } from "../../web/src/platform/features.js";
 import { select } from "../../web/src/platform/select.js";
 import { cases, compute, computeSync, differentIndex, firstDifferentBit, firstError } from "../support/cases.js";
 import { Random } from "../support/random.js";
+import { drawnBy } from "../support/tensors.js";
 
 const isolated = inject("isolated");
 const relaxedSimd = inject("relaxedSimd");
@@ -16,9 +17,7 @@ const SEED = 20261121;
 const SWEEP = cases(SEED, 60);
 const random = new Random(SEED);
 
-function tensor(...shape: number[]): TensorLike {
-  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
-}
+const tensor = drawnBy(random);
 
 /** A quarter of a second and more of work. */
 const LONG = [tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64), tensor(1, 8, 2048, 64)] as const;

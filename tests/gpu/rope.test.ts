@@ -10,12 +10,10 @@ import { errorOf } from "../support/cases.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { firstWrongTurn, REFUSED_ROPES, ROPE_CALLS } from "../support/rope-cases.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(401);
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 
 let heed: Heed;
 let wasm: Heed;

@@ -288,9 +288,9 @@ export function firstError(one: Case, got: EverythingResult, arithmetic = EXACT)
 }
 
 /** What a call threw or rejected with, which must be a HeedError. */
-export async function errorOf(call: () => unknown): Promise<HeedError> {
+export async function errorOf(call: Promise<unknown> | (() => unknown)): Promise<HeedError> {
   try {
-    await call();
+    await (typeof call === "function" ? call() : call);
   } catch (error) {
     if (error instanceof HeedError) return error;
     throw error;

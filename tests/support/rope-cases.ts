@@ -3,12 +3,10 @@
 import type { RopeOptions, TensorLike } from "../../web/src/index.js";
 import list from "../cases/rope-rejects.json";
 import { Random } from "./random.js";
+import { drawnBy } from "./tensors.js";
 
 const random = new Random(400);
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 
 export const ROPE_CALLS: readonly (readonly [string, TensorLike, RopeOptions])[] = [
   ["f16", tensor(2, 3, 70, 16), {}],

@@ -12,12 +12,11 @@ import { differentIndex, errorOf } from "../support/cases.js";
 import { FEW_KINDS, openBackend, openKind } from "../support/engines.js";
 import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(11);
 
-function tensor(...shape: number[]): TensorLike {
-  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
-}
+const tensor = drawnBy(random);
 
 const SMALL = [tensor(1, 2, 9, 8), tensor(1, 2, 17, 8), tensor(1, 2, 17, 8)] as const;
 

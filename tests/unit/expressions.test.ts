@@ -22,20 +22,18 @@ import {
   table,
   tanh,
 } from "../../web/src/expr/index.js";
-import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { type AttentionOptions, createHeed, type Heed } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { EVERYTHING, errorOf } from "../support/cases.js";
 import { FEW_KINDS, openKind } from "../support/engines.js";
 import { checkMods } from "../support/mods-check.js";
 import { Random } from "../support/random.js";
 import { BATCH, biasOf, HEADS, KEYS, MASKS, maskOf, QUERIES, SCORES, SLOPES } from "../support/recipes.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(55);
 
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 
 const [GROUPS, DIM] = [2, 16] as const;
 const Q = tensor(BATCH, HEADS, QUERIES, DIM);

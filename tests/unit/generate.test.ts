@@ -1,7 +1,6 @@
 // Generation over toy models whose every probability is known: hand-computed sequences, exhaustive search, and counts of draws.
 
 import { describe, expect, test } from "vitest";
-import { HeedError } from "../../web/src/index.js";
 import { indicesOfLargest } from "../../web/src/layers/generate/best.js";
 import {
   type BeamOptions,
@@ -14,6 +13,7 @@ import {
   streamGreedy,
   streamSample,
 } from "../../web/src/layers/index.js";
+import { errorOf } from "../support/cases.js";
 import { Random } from "../support/random.js";
 
 /** Markov models: the probabilities of what follows each token. */
@@ -28,15 +28,6 @@ const followAll =
   (chain: Chain) =>
   (sequences: readonly (readonly number[])[]): Float32Array =>
     Float32Array.from(sequences.flatMap((ids) => [...logitsOf(chain[ids.at(-1) ?? 0])]));
-
-async function failure(promise: Promise<unknown>): Promise<HeedError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof HeedError)) throw new Error(`expected a HeedError, got ${String(error)}`);
-  return error;
-}
 
 /** 0 goes to 1, which goes to 2 or back, which goes to 3. */
 const CHAIN: Chain = [
@@ -110,11 +101,11 @@ describe("greedy", () => {
     const controller = new AbortController();
     const stuck = greedy(() => new Promise(() => {}), [0], { signal: controller.signal });
     setTimeout(() => controller.abort(), 1);
-    expect((await failure(stuck)).code).toBe("aborted");
-    expect((await failure(greedy(follow(CHAIN), [0], { signal: AbortSignal.abort() }))).code).toBe("aborted");
+    expect((await errorOf(stuck)).code).toBe("aborted");
+    expect((await errorOf(greedy(follow(CHAIN), [0], { signal: AbortSignal.abort() }))).code).toBe("aborted");
     const later = new AbortController();
     const ids: number[] = [];
-    const error = await failure(
+    const error = await errorOf(
       (async () => {
         for await (const id of streamSample(follow(CHAIN), [0], { signal: later.signal })) {
           ids.push(id);
@@ -411,7 +402,7 @@ describe("what makes no sense is refused", () => {
       /^beamSearch: beams must be .* up to 4096, got 1000000000$/,
     ],
   ])("%s", async (_name, act, code, message) => {
-    const error = await failure(act());
+    const error = await errorOf(act());
     expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
   });
 });

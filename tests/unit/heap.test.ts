@@ -1,7 +1,7 @@
 // Long runs end with the memory that they began with: calls of every operation mixed, and the tokens of a model.
 
 import { describe, expect, test } from "vitest";
-import type { Heed, TensorLike } from "../../web/src/index.js";
+import type { Heed } from "../../web/src/index.js";
 import { GRU, LayerNorm, Linear, LlamaModel } from "../../web/src/layers/index.js";
 import { AdamW, gradients, meanSquaredError } from "../../web/src/train/index.js";
 import { cases, differentIndex, errorOf } from "../support/cases.js";
@@ -10,12 +10,10 @@ import { linearCall, RULES } from "../support/linear.js";
 import { madeByTransformers } from "../support/model-files.js";
 import { Random } from "../support/random.js";
 import { ROPE_CALLS } from "../support/rope-cases.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(28);
-const numbers = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const numbers = drawnBy(random);
 
 /** Blocks with which the free part of a heap is measured. A block and what the allocator adds take 16 KiB. */
 const BLOCK = 4096 - 16;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 import { Random } from "../support/random.js";
+import { drawnBy } from "../support/tensors.js";
 
 let heed: Heed;
 beforeAll(async () => {
@@ -12,10 +13,7 @@ beforeAll(async () => {
 afterAll(() => heed.dispose());
 
 const random = new Random(440);
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 
 const MOST = 2;
 const rowOf = (i: number, j: number, offset: number): number => MOST + Math.min(Math.max(j - i - offset, -MOST), MOST);

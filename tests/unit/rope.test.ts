@@ -1,18 +1,17 @@
 // rope on every kind of engine against heed/reference, its scalings against their formulae, and every call that it must refuse.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type RopeOptions, rope, type Tensor, type TensorLike } from "../../web/src/index.js";
+import { createHeed, type Heed, type RopeOptions, rope, type Tensor } from "../../web/src/index.js";
 import { rope as reference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
 import { firstWrongTurn, REFUSED_ROPES, ROPE_CALLS } from "../support/rope-cases.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(400);
 
-function tensor(...shape: number[]): TensorLike {
-  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
-}
+const tensor = drawnBy(random);
 
 describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;

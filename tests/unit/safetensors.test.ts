@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HeedError } from "../../web/src/index.js";
 import {
   type FileSource,
   type FileTensor,
@@ -16,6 +15,7 @@ import {
   streamSafetensors,
   type TensorToSave,
 } from "../../web/src/layers/index.js";
+import { errorOf } from "../support/cases.js";
 
 interface Fixture {
   /** In base64. */
@@ -45,15 +45,6 @@ function fileOf(header: unknown, dataBytes: number): Uint8Array {
   new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
   file.set(text, 8);
   return file;
-}
-
-async function failure(promise: Promise<unknown>): Promise<HeedError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof HeedError)) throw new Error(`expected a HeedError, got ${String(error)}`);
-  return error;
 }
 
 function expectFixture(tensors: ReadonlyMap<string, FileTensor>): void {
@@ -167,7 +158,7 @@ describe("reads no more than it must", () => {
 
   test("can be aborted: before, while it waits, and between chunks", async () => {
     const early = AbortSignal.abort();
-    expect((await failure(loadSafetensors(FILE, { signal: early }))).code).toBe("aborted");
+    expect((await errorOf(loadSafetensors(FILE, { signal: early }))).code).toBe("aborted");
     const waiting = new AbortController();
     let cancelled = false;
     const silent = new ReadableStream<Uint8Array>({
@@ -175,13 +166,13 @@ describe("reads no more than it must", () => {
         cancelled = true;
       },
     });
-    const stuck = failure(loadSafetensors(silent, { signal: waiting.signal }));
+    const stuck = errorOf(loadSafetensors(silent, { signal: waiting.signal }));
     setTimeout(() => waiting.abort(), 1);
     expect((await stuck).code).toBe("aborted");
     expect(cancelled).toBe(true);
     const between = new AbortController();
     const onProgress = (): void => between.abort();
-    const error = await failure(loadSafetensors(new Blob([FILE]), { signal: between.signal, onProgress }));
+    const error = await errorOf(loadSafetensors(new Blob([FILE]), { signal: between.signal, onProgress }));
     expect(error.code).toBe("aborted");
   });
 });
@@ -242,7 +233,7 @@ describe("refuses hostile files", () => {
     ["deep nesting", fileOf(`{"a":${"[".repeat(1e5)}${"]".repeat(1e5)}}`, 0), "load", /described by an object|JSON/],
   ])("%s", async (_name, file, code, message) => {
     for (const source of [file, new Blob([Uint8Array.from(file)]), streamOf(file, 50_000)]) {
-      const error = await failure(loadSafetensors(source));
+      const error = await errorOf(loadSafetensors(source));
       expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
       expect(error.message).toMatch(/^loadSafetensors: /);
     }
@@ -251,7 +242,7 @@ describe("refuses hostile files", () => {
   test("that announce more bytes than they send take no memory for them", async () => {
     const before = process.memoryUsage().arrayBuffers;
     const terabyte = fileOf({ a: { dtype: "U8", shape: [2 ** 40], data_offsets: [0, 2 ** 40] } }, 100);
-    const error = await failure(loadSafetensors(streamOf(terabyte)));
+    const error = await errorOf(loadSafetensors(streamOf(terabyte)));
     expect(error.message).toMatch(/ends within tensor "a", after 100 of 1099511627776 bytes/);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2e7);
   });
@@ -288,27 +279,27 @@ describe("refuses what it cannot read from", () => {
       /of Uint8Arrays, got "x"/,
     ],
   ])("%s", async (_name, source, code, message) => {
-    const error = await failure(Reflect.apply(loadSafetensors, undefined, [source]));
+    const error = await errorOf(Reflect.apply(loadSafetensors, undefined, [source]));
     expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
   });
 
   test("a stream in use, one that fails, options that are none", async () => {
     const locked = streamOf(FILE);
     locked.getReader();
-    expect((await failure(loadSafetensors(locked))).message).toMatch(/must not be in use/);
+    expect((await errorOf(loadSafetensors(locked))).message).toMatch(/must not be in use/);
     const failing = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error("the cable")) });
-    expect((await failure(loadSafetensors(failing))).message).toMatch(/could not be read: the cable/);
+    expect((await errorOf(loadSafetensors(failing))).message).toMatch(/could not be read: the cable/);
     const options = [{ onlyy: ["a"] }, { only: "a" }, { keepHalves: 1 }, { onProgress: 1 }, { signal: 1 }];
     for (const given of options) {
-      const error = await failure(Reflect.apply(loadSafetensors, undefined, [FILE, given]));
+      const error = await errorOf(Reflect.apply(loadSafetensors, undefined, [FILE, given]));
       expect(error.code).toBe("option");
     }
-    expect((await failure(loadSafetensors(FILE, { only: ["f32", "nowhere"] }))).message).toMatch(/"nowhere"/);
+    expect((await errorOf(loadSafetensors(FILE, { only: ["f32", "nowhere"] }))).message).toMatch(/"nowhere"/);
     const thrower = (): never => {
       throw new TypeError("mine");
     };
-    expect((await failure(loadSafetensors(FILE, { only: thrower }))).message).toMatch(/mine/);
-    expect((await failure(loadSafetensors(FILE, { onProgress: thrower }))).message).toMatch(/mine/);
+    expect((await errorOf(loadSafetensors(FILE, { only: thrower }))).message).toMatch(/mine/);
+    expect((await errorOf(loadSafetensors(FILE, { onProgress: thrower }))).message).toMatch(/mine/);
   });
 });
 
@@ -341,15 +332,15 @@ describe("from a server", () => {
   test("files come by their address, and a missing one is an error", async () => {
     expectFixture(await loadSafetensors(`${base}/model.safetensors`));
     expectFixture(await loadSafetensors(new URL("/model.safetensors", base)));
-    const error = await failure(loadSafetensors(`${base}/nowhere`));
+    const error = await errorOf(loadSafetensors(`${base}/nowhere`));
     expect([error.code, error.message]).toEqual(["load", expect.stringMatching(/got 404 Not Found for .*nowhere/)]);
-    expect((await failure(loadSafetensors("http://127.0.0.1:1/x"))).message).toMatch(/could not be fetched/);
+    expect((await errorOf(loadSafetensors("http://127.0.0.1:1/x"))).message).toMatch(/could not be fetched/);
   });
 
   test.each(["model.safetensors", "./m/model.safetensors", "/m/model.safetensors", "file:///m/model.safetensors"])(
     "a path is told to be read first: %s",
     async (path) => {
-      const { code, message } = await failure(loadSafetensors(path));
+      const { code, message } = await errorOf(loadSafetensors(path));
       expect([code, message]).toEqual(["load", expect.stringContaining("a path must be read first: give the bytes")]);
     },
   );
@@ -388,12 +379,12 @@ describe("from a server", () => {
     ],
   ])("an index is refused with %s", async (_name, text, message) => {
     const resolve = (): FileSource => shards["a-1.safetensors"];
-    const error = await failure(loadSafetensorsShards(new TextEncoder().encode(text), { resolve }));
+    const error = await errorOf(loadSafetensorsShards(new TextEncoder().encode(text), { resolve }));
     expect([error.code, error.message]).toEqual(["load", expect.stringMatching(message)]);
   });
 
   test("an index without an address needs a function that finds its files", async () => {
-    const error = await failure(loadSafetensorsShards(new TextEncoder().encode(JSON.stringify(index))));
+    const error = await errorOf(loadSafetensorsShards(new TextEncoder().encode(JSON.stringify(index))));
     expect([error.code, error.message]).toEqual(["option", expect.stringMatching(/resolve must be given/)]);
   });
 });
@@ -511,6 +502,6 @@ test.each([
   ["a pointer of Git LFS", [..."version https://git-lfs"], "a web page or a pointer to a file"],
 ])("a file of another kind is told by name: %s", async (_, text, name) => {
   const bytes = Uint8Array.from({ length: 64 }, (_, at) => text[at]?.charCodeAt(0) ?? 0);
-  const { code, message } = await failure(loadSafetensors(bytes));
+  const { code, message } = await errorOf(loadSafetensors(bytes));
   expect([code, message]).toEqual(["load", expect.stringContaining(`, as of ${name}`)]);
 });

@@ -7,13 +7,11 @@ import { distanceErrors } from "../support/distances.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
 import type { PlainDataScore } from "../support/score-cases.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(31);
 
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 
 const QUERY = { data: Float32Array.of(3, 4), shape: [1, 2] };
 const KEYS = { data: Float32Array.of(4, 3, 3, 4), shape: [2, 2] };

@@ -5,12 +5,11 @@ import type { Heed, TensorLike } from "../../web/src/index.js";
 import { EVERYTHING } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(7);
 
-function tensor(...shape: number[]): TensorLike {
-  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
-}
+const tensor = drawnBy(random);
 
 describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;

@@ -1,15 +1,12 @@
 // Window, offsets, lengths, ALiBi, sinks, softcap, scores and entropy, on cases whose results a person can work out.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AttentionOptions, Heed, TensorLike } from "../../web/src/index.js";
+import type { AttentionOptions, Heed } from "../../web/src/index.js";
 import { EVERYTHING } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
+import { zeros } from "../support/tensors.js";
 
 /** Queries of zeros: every score is 0, so that weights are even over the keys that a query sees. */
-const zeros = (...shape: number[]): TensorLike => ({
-  data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
 
 describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   let heed: Heed;

@@ -10,12 +10,11 @@ import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../s
 import { FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
 import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(17);
 
-function tensor(...shape: number[]): TensorLike {
-  return { data: random.floats(shape.reduce((total, size) => total * size, 1)), shape };
-}
+const tensor = drawnBy(random);
 
 function inputs(...shape: number[]) {
   return { query: tensor(...shape), key: tensor(...shape), value: tensor(...shape) } as const;

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { HeedError } from "../../web/src/index.js";
 import { loadTokenizer, type Tokenizer } from "../../web/src/layers/index.js";
 import { fromOniguruma } from "../../web/src/layers/text/pattern.js";
+import { errorOf } from "../support/cases.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -20,15 +21,6 @@ function fileOf(name: string): Json {
 
 const modelOf = (file: Json): Json => file["model"] as Json;
 const bytesOf = (file: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(file));
-
-async function failure(promise: Promise<unknown>): Promise<HeedError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof HeedError)) throw new Error(`expected a HeedError, got ${String(error)}`);
-  return error;
-}
 
 describe("text", () => {
   const LONE = ["\ud83d", "\ude00", "a\ud83d b", "\ude00\ud83d", "x\udfffy\ud800"];
@@ -181,16 +173,16 @@ describe("files", () => {
       /behavior must be one of/,
     ],
   ])("are refused with %s", async (_name, file, code, message) => {
-    const error = await failure(loadTokenizer(bytesOf(file)));
+    const error = await errorOf(loadTokenizer(bytesOf(file)));
     expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
     expect(error.message).toMatch(/^loadTokenizer: /);
   });
 
   test("are refused where they are no JSON, no UTF-8, or nothing to read", async () => {
-    expect((await failure(loadTokenizer(new TextEncoder().encode("{")))).message).toMatch(/must be JSON/);
-    expect((await failure(loadTokenizer(Uint8Array.of(0x22, 0xff, 0x22)))).message).toMatch(/must be UTF-8/);
-    expect((await failure(Reflect.apply(loadTokenizer, undefined, [7]))).code).toBe("option");
-    expect((await failure(loadTokenizer(bytesOf(gpt2), { signal: AbortSignal.abort() }))).code).toBe("aborted");
+    expect((await errorOf(loadTokenizer(new TextEncoder().encode("{")))).message).toMatch(/must be JSON/);
+    expect((await errorOf(loadTokenizer(Uint8Array.of(0x22, 0xff, 0x22)))).message).toMatch(/must be UTF-8/);
+    expect((await errorOf(Reflect.apply(loadTokenizer, undefined, [7]))).code).toBe("option");
+    expect((await errorOf(loadTokenizer(bytesOf(gpt2), { signal: AbortSignal.abort() }))).code).toBe("aborted");
   });
 
   test("a token named __proto__ is a token", async () => {
@@ -288,7 +280,7 @@ describe("what a file makes of a text is bounded", () => {
 
   test("a normalizer that grows an added token, when it is loaded", async () => {
     const added_tokens = [{ id: 0, content: "a", normalized: true }];
-    const error = await failure(
+    const error = await errorOf(
       loadTokenizer({ model, added_tokens, normalizer: { type: "Sequence", normalizers: twelve } }),
     );
     expect([error.code, error.message]).toEqual([
@@ -326,7 +318,7 @@ describe("what a file makes of a text is bounded", () => {
       /single must have each text once/,
     ],
   ])("%s", async (_name, file, message) => {
-    const error = await failure(loadTokenizer(file));
+    const error = await errorOf(loadTokenizer(file));
     expect([error.code, error.message]).toEqual(["load", expect.stringMatching(message)]);
   });
 

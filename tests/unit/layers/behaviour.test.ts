@@ -28,6 +28,7 @@ import {
   TransformerBlock,
 } from "../../../web/src/layers/index.js";
 import { Random } from "../../support/random.js";
+import { drawnBy } from "../../support/tensors.js";
 
 let engine: Heed;
 beforeAll(async () => {
@@ -36,10 +37,7 @@ beforeAll(async () => {
 afterAll(() => engine.dispose());
 
 const random = new Random(900);
-const numbers = (...shape: number[]): ParameterTensor => ({
-  data: random.floats(shape.reduce((a, b) => a * b, 1)),
-  shape,
-});
+const numbers = drawnBy(random);
 
 /** Code and text of the HeedError that a call throws. */
 function refusalOf(call: () => unknown): unknown {

@@ -21,12 +21,10 @@ import { tokens } from "../../support/cached.js";
 import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
 import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
 import { Random } from "../../support/random.js";
+import { drawnBy } from "../../support/tensors.js";
 
 const random = new Random(77);
-const numbers = (...shape: number[]): ParameterTensor => ({
-  data: random.floats(shape.reduce((a, b) => a * b, 1)),
-  shape,
-});
+const numbers = drawnBy(random);
 
 const fixture = readFixture("models.json");
 const MODELS = [

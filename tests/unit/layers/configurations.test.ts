@@ -14,6 +14,7 @@ import {
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
 import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
+import { zeros } from "../../support/tensors.js";
 
 const MODELS = { bert: BertModel, gpt2: GPT2Model, llama: LlamaModel };
 type Name = keyof typeof MODELS;
@@ -24,11 +25,6 @@ function caseOf(name: Name): { config: ModelConfig; parameters: Map<string, Para
   const { config, parameters } = fixture[name] as { config: ModelConfig } & Pick<PackedCase, "parameters">;
   return { config, parameters: new Map(unpackAll(parameters)) };
 }
-
-const zeros = (...shape: number[]): ParameterTensor => ({
-  data: new Float32Array(shape.reduce((a, b) => a * b, 1)),
-  shape,
-});
 
 const TOKENS = [3, 1, 4, 1, 5, 9, 2, 6];
 

@@ -13,6 +13,7 @@ import {
 import { tokens } from "../../support/cached.js";
 import { type PackedCase, readFixture, unpackCase, worstDifference } from "../../support/fixtures.js";
 import { Random } from "../../support/random.js";
+import { drawnBy } from "../../support/tensors.js";
 
 type NormCase = PackedCase & { readonly normFirst: boolean };
 
@@ -27,10 +28,7 @@ beforeAll(async () => {
 afterAll(() => engine.dispose());
 
 const random = new Random(910);
-const numbers = (...shape: number[]): ParameterTensor => ({
-  data: random.floats(shape.reduce((a, b) => a * b, 1)),
-  shape,
-});
+const numbers = drawnBy(random);
 
 test.each(encoders.map((one) => [one.normFirst ? "before" : "after", one] as const))(
   "an encoder with norms %s its parts is PyTorch's",

@@ -7,6 +7,7 @@ import { errorOf } from "../../support/cases.js";
 import { openKind } from "../../support/engines.js";
 import { readFixture, unpack, unpackAll, worstDifference } from "../../support/fixtures.js";
 import { Random } from "../../support/random.js";
+import { drawnBy } from "../../support/tensors.js";
 
 type Packed = Parameters<typeof unpackAll>[0];
 
@@ -34,10 +35,7 @@ beforeAll(async () => {
 afterAll(() => engine.dispose());
 
 const random = new Random(450);
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 const sum = (a: TensorLike, b: TensorLike): TensorLike => ({
   data: a.data.map((x, at) => x + (b.data[at] ?? 0)),
   shape: a.shape,
