@@ -106,6 +106,7 @@ export function optionParams(
     dtype: ignore,
     input: ignore,
     output: ignore,
+    table: ignore,
   });
   return Object.fromEntries(OPTIONS.map(([name, word]) => [name, call.getUint32(word * 4, true)]));
 }
