@@ -1,13 +1,6 @@
 // Attention with its backward pass. The forward call keeps its output and lse, of which the backward call makes the weights again.
 
-import type {
-  AttentionProblem,
-  Backend,
-  Computed,
-  Dims4,
-  Operand,
-  OutputView,
-} from "../../backends/backend.js";
+import type { AttentionProblem, Backend, Computed, Dims4, Operand, OutputView } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guard, guardAsync } from "../../base/guard.js";
