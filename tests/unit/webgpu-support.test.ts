@@ -20,7 +20,8 @@ async function rows(): Promise<
   readonly (readonly [string, readonly string[], Readonly<Partial<Record<string, string>>>])[]
 > {
   using heed = await createHeed({ backend: "wasm" });
-  const computes = Object.getOwnPropertyNames(Object.getPrototypeOf(heed)).filter((name) => !OTHERS.includes(name));
+  const methods = [...Object.getOwnPropertyNames(Object.getPrototypeOf(heed)), ...Object.getOwnPropertyNames(heed)];
+  const computes = methods.filter((name) => !OTHERS.includes(name));
   return [
     ["operations", [...computes, "heed/layers"], UNSUPPORTED.operation],
     ["options of `attention`", ATTENTION_OPTIONS, UNSUPPORTED.option],
