@@ -19,7 +19,7 @@ constexpr Named kOpcodeNames[] = {
     {"h", Opcode::head},
     {"q", Opcode::query},
     {"k", Opcode::key},
-    {"spread", Opcode::spread},
+    {"broadcast", Opcode::broadcast},
     {"at", Opcode::at},
     {"select", Opcode::select},
     {"multiplyAdd", Opcode::multiply_add},

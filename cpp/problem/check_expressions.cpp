@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-constexpr int kLines = 0;
+constexpr int kRows = 0;
 constexpr int kKeys = 1;
 constexpr int kTiles = 2;
 constexpr int kMostOperands = 4;
@@ -43,7 +43,7 @@ bool is_table(const Expressions& expressions, Index table) {
 
 int operands_of(Opcode opcode) {
   if (opcode <= Opcode::key) return 0;
-  if (opcode == Opcode::spread) return 1;
+  if (opcode == Opcode::broadcast) return 1;
   if (opcode <= Opcode::multiply_add) return 3;
   return opcode <= Opcode::tanh ? 1 : 2;
 }
@@ -56,9 +56,11 @@ bool has(const std::int32_t* header, std::int32_t name, int kind) {
 bool is_instruction(const Expressions& expressions, const std::int32_t* header, const std::int32_t* words, int kind) {
   if (!is_within(words[0], 0, kOpcodes - 1) || !has(header, words[1], kind)) return false;
   const auto opcode = static_cast<Opcode>(words[0]);
-  if (opcode < Opcode::key && kind != kLines) return false;
+  if (opcode < Opcode::key && kind != kRows) return false;
   if (opcode == Opcode::key && kind != kKeys) return false;
-  if (opcode == Opcode::spread) return kind == kTiles && has(header, words[2], kKeys) && words[3] == 0 && words[4] == 0;
+  if (opcode == Opcode::broadcast) {
+    return kind == kTiles && has(header, words[2], kKeys) && words[3] == 0 && words[4] == 0;
+  }
   int operands = operands_of(opcode);
   if (opcode == Opcode::at) {
     if (!is_within(words[6], 0, expressions.words[kPrograms] - 1)) return false;
@@ -66,7 +68,7 @@ bool is_instruction(const Expressions& expressions, const std::int32_t* header, 
   }
   for (int n = 0; n < kMostOperands; ++n) {
     const std::int32_t name = words[2 + n];
-    const bool is_good = n < operands ? has(header, name, kind) || has(header, name, kLines) : name == 0;
+    const bool is_good = n < operands ? has(header, name, kind) || has(header, name, kRows) : name == 0;
     if (!is_good) return false;
   }
   return true;
@@ -88,7 +90,7 @@ bool is_program(const Expressions& expressions, Index start) {
       if (!is_instruction(expressions, header, words, kind)) return false;
     }
   }
-  return has(header, header[6], kTiles) || has(header, header[6], kLines);
+  return has(header, header[6], kTiles) || has(header, header[6], kRows);
 }
 
 bool are_good(const Expressions& expressions) {

@@ -102,7 +102,7 @@ Stages score(const AttentionInputs& in, const AttentionOptions& options, const R
   return {raw, capped, sum};
 }
 
-/// Follows docs/semantics.md, one step a line.
+/// Follows docs/semantics/attention.md, one step a line.
 std::uint32_t mixed(std::uint32_t x) {
   x ^= x >> 16U;
   x *= 0x7FEB352DU;

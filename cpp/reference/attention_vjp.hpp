@@ -8,7 +8,7 @@
 
 namespace heed::reference {
 
-/// Of the parameters of the score function, each as it was given; empty: it was not.
+/// Gradients of the score function's parameters, each in the shape of what was given; empty where nothing was.
 struct ScoreVjpResult {
   std::vector<double> w, wq, wk, b, v, bandwidth;
 };

@@ -11,7 +11,7 @@ std::array<double, 3> slopes_of(Opcode opcode, const double (&at)[4], double res
   const double a = at[0];
   const double b = at[1];
   switch (opcode) {
-    case Opcode::spread:
+    case Opcode::broadcast:
       return {1.0, 0.0, 0.0};
     case Opcode::select:
       return {0.0, a != 0.0 ? 1.0 : 0.0, a != 0.0 ? 0.0 : 1.0};

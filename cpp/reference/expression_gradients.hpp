@@ -17,7 +17,7 @@ struct FunctionGradients {
   std::vector<NumberGradient> of_tables;
 };
 
-/// Of the function of scores or that of weights.
+/// Gradients of score_mod or prob_mod.
 FunctionGradients differentiate(const Expressions& expressions, ProgramOf which, const Place& place);
 
 }  // namespace heed::reference

@@ -10,7 +10,7 @@ namespace {
 
 double operate(Opcode opcode, double a, double b, double c) {
   switch (opcode) {
-    case Opcode::spread:
+    case Opcode::broadcast:
       return a;
     case Opcode::select:
       return a != 0.0 ? b : c;

@@ -103,7 +103,7 @@ void add_gated(const ScoreFunction& score, Index head, const Pair& pair, const P
   element(gradients.score.b, score.b, head, 0, 0) += of_logit;
 }
 
-/// Of a function of the difference of query and key, whose gradient is `factor` times that difference.
+/// Adds the gradients of a function of query - key, whose gradient is `factor` times that difference.
 void add_difference(const Pair& pair, double factor, const PairGradients& gradients) {
   for (std::size_t d = 0; d < pair.query.size(); ++d) {
     const double difference = factor * pair.of_score * (pair.query[d] - pair.key[d]);

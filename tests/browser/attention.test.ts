@@ -33,11 +33,11 @@ test(`this page is ${isolated ? "" : "not "}cross-origin isolated, as its projec
 });
 
 test("a Float16Array is taken for what it is, and nothing less exact comes out", async () => {
-  const { Float16Array: Halves } = globalThis as unknown as {
+  const { Float16Array: F16Array } = globalThis as unknown as {
     readonly Float16Array: new (numbers: Iterable<number>) => HalfArray & Iterable<number>;
   };
   const numbers = random.floats(9 * 8);
-  const f16 = new Halves(numbers);
+  const f16 = new F16Array(numbers);
   const single = { data: Float32Array.from(f16), shape: [9, 8] };
   const half = { data: f16, shape: [9, 8] };
   using heed = await createHeed({ offload: true });
@@ -50,7 +50,7 @@ test("a Float16Array is taken for what it is, and nothing less exact comes out",
   expect([given.dtype, rounded.dtype]).toEqual(["f16", "f16"]);
   expect(await given.read()).toEqual(single.data);
   expect(await rounded.read()).toEqual(single.data);
-  const addends = new Halves(random.floats(81));
+  const addends = new F16Array(random.floats(81));
   const biased = (data: unknown): unknown =>
     Reflect.apply(heed.attention, heed, [single, single, single, { bias: { data, shape: [9, 9] } }]);
   const bias = await biased(addends);

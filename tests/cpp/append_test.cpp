@@ -120,16 +120,16 @@ TEST_CASE("f16 pages say that a row is not finite, and int8 refuses it") {
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 65520.0F}) {
     Tokens tokens(random);
     tokens.values[kValueDim * kHeads] = wrong;  // of the second token
-    const PageLayout halves = layout_of(DType::f16);
-    std::vector<char> page(static_cast<std::size_t>(kHeads * halves.head_bytes), 0);
+    const PageLayout f16_layout = layout_of(DType::f16);
+    std::vector<char> page(static_cast<std::size_t>(kHeads * f16_layout.head_bytes), 0);
     const auto marks = [&] {
       const char* const start = page.data();
-      return std::pair(read<int>(start + halves.keys.offset + halves.keys.scales),
-                       read<int>(start + halves.values.offset + halves.values.scales));
+      return std::pair(read<int>(start + f16_layout.keys.offset + f16_layout.keys.scales),
+                       read<int>(start + f16_layout.values.offset + f16_layout.values.scales));
     };
-    CHECK(append_head(tokens.views, halves, {page.data(), nullptr, 0, 0, 0, 1}, 0));
+    CHECK(append_head(tokens.views, f16_layout, {page.data(), nullptr, 0, 0, 0, 1}, 0));
     CHECK(marks() == std::pair(0, 0));
-    CHECK(append_head(tokens.views, halves, {page.data(), nullptr, 0, 1, 1, 1}, 0));
+    CHECK(append_head(tokens.views, f16_layout, {page.data(), nullptr, 0, 1, 1, 1}, 0));
     CHECK(marks() == std::pair(0, 1));
 
     const PageLayout bytes = layout_of(DType::i8_keys);

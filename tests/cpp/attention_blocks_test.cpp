@@ -1,4 +1,4 @@
-// Block-sparse structure: what is kept is computed as ever, what is not reaches no result, whatever it is.
+// Block masks: kept blocks give what they give without one, and empty blocks reach no result, whatever they hold.
 #include <catch_amalgamated.hpp>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Keys and values in pages, as a cache keeps them: what they give is what the same numbers give anywhere.
+// KV caches: keys and values in pages give what the same numbers give in tensors.
 #include <catch_amalgamated.hpp>
 #include <utility>
 
@@ -200,7 +200,7 @@ TEST_CASE("a value in a page that is not finite reaches what sees it and nothing
   }
 }
 
-TEST_CASE("pages that cannot hold the keys, and eight bits without any, are refused") {
+TEST_CASE("pages that cannot hold the keys, and int8 without any, are refused") {
   Random random(254);
   const AttentionTensors tensors = make_tensors(random, {.keys = 20});
   const Paged paged(random, tensors.inputs(), {.dtype = DType::i8_keys, .rows = 8});

@@ -40,12 +40,12 @@ TEST_CASE("every f16 number is widened exactly") {
   constexpr int lanes = kernels::kLanes;
   int wrong = 0;
   for (unsigned first = 0; first < 65536U; first += lanes) {
-    std::uint16_t halves[lanes];
+    std::uint16_t f16s[lanes];
     alignas(kernels::kScratchAlignment) float floats[lanes];
-    for (unsigned i = 0; i < lanes; ++i) halves[i] = static_cast<std::uint16_t>(first + i);
-    kernels::load_some_f16(halves, lanes).store_aligned(floats);
+    for (unsigned i = 0; i < lanes; ++i) f16s[i] = static_cast<std::uint16_t>(first + i);
+    kernels::load_some_f16(f16s, lanes).store_aligned(floats);
     for (unsigned i = 0; i < lanes; ++i) {
-      const double exact = reference::value_of(static_cast<Float16>(halves[i]));
+      const double exact = reference::value_of(static_cast<Float16>(f16s[i]));
       const auto got = static_cast<double>(floats[i]);
       const bool is_right =
           std::isnan(exact) ? std::isnan(got) : got == exact && std::signbit(got) == std::signbit(exact);

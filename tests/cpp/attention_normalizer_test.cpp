@@ -1,4 +1,4 @@
-// Normalizers and the best keys: each alone and in random company against the reference, where they are exact, and what
+// Normalizers and top-k: each alone and in random company against the reference, where they are exact, and what
 // they have in common with a softmax.
 #include <algorithm>
 #include <catch_amalgamated.hpp>

@@ -1,4 +1,4 @@
-// Sequences of different lengths packed one after the other: what each computes alone, and nothing of its neighbours.
+// Packed sequences (cu_seqlens): each gives what it gives alone, and nothing of its neighbours.
 #include <catch_amalgamated.hpp>
 
 #include "attention_check.hpp"

@@ -1,4 +1,4 @@
-// What is taken away in whole: padding behind lengths, blocks that a mask empties, scores under a softcap and a mask.
+// Keys skipped by whole blocks: padding behind lengths, empty blocks of a mask, scores under a softcap and a mask.
 #include <algorithm>
 #include <catch_amalgamated.hpp>
 

@@ -1,4 +1,4 @@
-// One query, or a few that share their keys: computed in parts of the keys, which are merged.
+// Decode: one query, or a few that share their keys, computed by split-KV.
 #include <algorithm>
 #include <catch_amalgamated.hpp>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace heed::testing {
 namespace {
 
-// More than one part of 1024 keys, and rows that no architecture puts in lanes.
+// Several KV splits, and so few rows that every architecture takes the decode kernel.
 const AttentionCase kCase = {
     .batch = 2, .heads = 4, .kv_heads = 2, .queries = 1, .keys = 1300, .head_dim = 64, .value_dim = 64};
 
@@ -187,7 +187,7 @@ TEST_CASE(
           problem = short_problem(4, 100000, 64);
           problem.options.dropout = {.p = 0.5F};
         }) == 0);
-  // Halves of tensors may be anything: kernels widen them as they lie.
+  // Each tensor is f16 or not by itself: kernels widen it as they read.
   CHECK(check([](AttentionProblem& problem) { problem.inputs.value.dtype = DType::f16; }) == 1024);
   CHECK(check([](AttentionProblem& problem) { problem.key_dtype = DType::f16; }) == 1024);
 }

@@ -39,10 +39,10 @@ std::string find_obstacle(const Json& one) {
 /// Of either precision, in single.
 Owned<float> read_floats(const Json& tensor, const Bytes& bytes, Index heads) {
   if (!is_half(tensor)) return read_tensor<float>(tensor, bytes, heads);
-  const Owned<Float16> halves = read_tensor<Float16>(tensor, bytes, heads);
-  Owned<float> made = allocate(halves.view.shape, heads > 0 ? Layout::bnhd : Layout::bhnd, 0.0F);
-  for_each_element(halves.view.shape, [&](Index b, Index h, Index i, Index d) {
-    made(b, h, i, d) = static_cast<float>(reference::value_of(halves(b, h, i, d)));
+  const Owned<Float16> f16s = read_tensor<Float16>(tensor, bytes, heads);
+  Owned<float> made = allocate(f16s.view.shape, heads > 0 ? Layout::bnhd : Layout::bhnd, 0.0F);
+  for_each_element(f16s.view.shape, [&](Index b, Index h, Index i, Index d) {
+    made(b, h, i, d) = static_cast<float>(reference::value_of(f16s(b, h, i, d)));
   });
   return made;
 }

@@ -52,9 +52,9 @@ Score add(const Score& capped, double alibi, double bias, double sum) {
   return score;
 }
 
-/// How wrong a score may be because its query was made of whole numbers, as it is for keys of eight bits.
-double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index head, const std::vector<double>& query,
-                   const std::vector<double>& key) {
+/// How wrong a score may be because its query was quantized to int16, as it is for an int8 cache.
+double bound_i16_query(const AttentionInputs& in, const ScoreRules& rules, Index head, const std::vector<double>& query,
+                       const std::vector<double>& key) {
   const ScoreKind kind = rules.score.kind;
   const bool is_product = kind != ScoreKind::additive && kind != ScoreKind::rbf && kind != ScoreKind::distance;
   if (in.key.dtype != DType::i8_keys || !is_product) return 0.0;
@@ -69,8 +69,8 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
     for (std::size_t column = 0; column < key.size(); ++column) {
       double sum = 0.0;
       for (std::size_t row = 0; row < query.size(); ++row) {
-        const float* const line = w.at(0, w.shape[1] == 1 ? 0 : head, static_cast<Index>(row));
-        sum += query[row] * static_cast<double>(line[static_cast<Index>(column) * w.strides[3]]);
+        const float* const w_row = w.at(0, w.shape[1] == 1 ? 0 : head, static_cast<Index>(row));
+        sum += query[row] * static_cast<double>(w_row[static_cast<Index>(column) * w.strides[3]]);
       }
       largest = std::max(largest, std::abs(sum));
     }
@@ -78,13 +78,13 @@ double bound_words(const AttentionInputs& in, const ScoreRules& rules, Index hea
     for (const double number : query) largest = std::max(largest, std::abs(number));
   }
   const auto dim = static_cast<double>(key.size());
-  const double words = std::min(32767.0, std::floor(2147483647.0 / 127.0 / dim));
-  double error = std::abs(rules.scale) * largest / (2.0 * words) * size_of(key, [](double x) { return x; });
+  const double levels = std::min(32767.0, std::floor(2147483647.0 / 127.0 / dim));
+  double error = std::abs(rules.scale) * largest / (2.0 * levels) * size_of(key, [](double x) { return x; });
   if (kind == ScoreKind::cosine) {
     const double norms = std::sqrt(size_of(query, squared) * size_of(key, squared));
     error = norms > 0.0 ? error / norms : 0.0;
   }
-  return 1.0001 * error;  // the unit is rounded, too
+  return 1.0001 * error;  // the scale of the query is rounded, too
 }
 
 /// The scores of all keys; notes how wrong they may be when they are handed out.
@@ -96,7 +96,7 @@ std::vector<Score> make_scores(const AttentionInputs& in, const ScoreRules& rule
   for (Index j = 0; j < in.key.shape[2]; ++j) {
     const std::vector<double>& key = exact.keys[static_cast<std::size_t>(j)];
     Score raw = bound_score(rules.score, row.h, rules.scale, query, key);
-    raw.common += bound_words(in, rules, row.h, query, key);
+    raw.common += bound_i16_query(in, rules, row.h, query, key);
     const Score capped = cap(raw, rules.softcap);
     Score modified = capped;
     if (rules.expressions.have(ProgramOf::score)) {

@@ -18,7 +18,7 @@
 //                D terms of x_j, twice                     query * (scale log2(e)); the product where it is not fused
 //                2 b_j, s_j, s_j - m                       bias * log2(e), its sum with x_j, the shift by the maximum
 //       tiny:    2^-149 (D + sum |k_j|)                    denormal products
-//       keys of eight bits, common: |scale| max|q| / (2 W) sum |k_j|    few queries meet them in whole numbers up to W,
+//       int8 keys, common: |scale| max|q| / (2 W) sum |k_j|    decode quantizes the query to whole numbers up to W,
 //                which is 2^15 - 1, or less, so that D of their products with 127 are within 2^31
 // weight, relative, before normalising: kExp2Error, and once more with u for each time the running maximum rose
 // sum of weights:     S partial sums of p                  by magnitude after equal weights; and u for each rescaling

@@ -27,7 +27,7 @@ BoundedValue operate(Opcode opcode, const BoundedValue& a, const BoundedValue& b
     return std::abs(x.value) * y.error + std::abs(y.value) * x.error + x.error * y.error;
   };
   switch (opcode) {
-    case Opcode::spread:
+    case Opcode::broadcast:
       return a;
     case Opcode::select:
       return a.value != 0.0 ? b : c;

@@ -119,13 +119,13 @@ Value Program::emit(Opcode opcode, std::vector<Value> operands, std::int32_t imm
     return std::ranges::any_of(operands, [kind](const Value& one) { return kind_of(one) == kind && !one.is_uniform; });
   };
   const bool is_tile = is(2) || (is(0) && is(1));
-  if (is_tile) std::ranges::transform(operands, operands.begin(), [this](Value one) { return spread(one); });
+  if (is_tile) std::ranges::transform(operands, operands.begin(), [this](Value one) { return broadcast(one); });
   const bool is_uniform = std::ranges::all_of(operands, [](const Value& one) { return one.is_uniform; });
   return {add(is_tile ? 2 : is(1) ? 1 : 0, opcode, operands, immediate), is_uniform};
 }
 
-Value Program::spread(Value value) {
-  return kind_of(value) == 1 ? Value{add(2, Opcode::spread, {value}, 0), false} : value;
+Value Program::broadcast(Value value) {
+  return kind_of(value) == 1 ? Value{add(2, Opcode::broadcast, {value}, 0), false} : value;
 }
 
 std::int32_t Program::add(int kind, Opcode opcode, const std::vector<Value>& operands, std::int32_t immediate) {

@@ -32,7 +32,7 @@ class Program {
   /// What that leaves of a.
   Value mod(Value a, Value b);
 
-  void finish(Value result) { result_ = spread(result).name; }
+  void finish(Value result) { result_ = broadcast(result).name; }
   [[nodiscard]] int tiles() const { return registers_[2]; }
   [[nodiscard]] std::vector<std::int32_t> words() const;
 
@@ -41,7 +41,7 @@ class Program {
 
   Value leaf(Opcode opcode, bool is_uniform);
   Value emit(Opcode opcode, std::vector<Value> operands, std::int32_t immediate);
-  Value spread(Value value);
+  Value broadcast(Value value);
   std::int32_t add(int kind, Opcode opcode, const std::vector<Value>& operands, std::int32_t immediate);
 
   std::array<std::vector<std::int32_t>, 3> code_;

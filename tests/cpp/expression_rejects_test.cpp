@@ -1,4 +1,4 @@
-// What is no program: refused, or harmless. Not in WebAssembly, where heed/expr alone makes them: see
+// Words that are no program are refused, or harmless. Not in WebAssembly, where heed/expr alone makes them: see
 // trust_expressions.cpp.
 #include <catch_amalgamated.hpp>
 #include <vector>

@@ -1,4 +1,5 @@
-// What an expression takes from all rows of a block is not read: it lies in memory that nobody may read. Native only.
+// Keys that a mask expression hides from a whole block are not read: they lie in memory that nobody may read. Native
+// only.
 #include <sys/mman.h>
 
 #include <catch_amalgamated.hpp>

@@ -1,4 +1,4 @@
-// What is beside attention, on real threads: the same bits as on one, and nothing for ThreadSanitizer to find.
+// Operations beside attention, on real threads: the same bits as on one, and nothing for ThreadSanitizer to find.
 #include <catch_amalgamated.hpp>
 
 #include "linear_case.hpp"

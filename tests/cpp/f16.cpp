@@ -20,12 +20,12 @@ Float16 round_to_half(float number) {
 }
 
 Owned<Float16> halve(Owned<float>& tensor, Layout layout) {
-  Owned<Float16> halves = allocate(tensor.view.shape, layout, round_to_half(kNan));
+  Owned<Float16> f16s = allocate(tensor.view.shape, layout, round_to_half(kNan));
   for_each_element(tensor.view.shape, [&](Index b, Index h, Index i, Index d) {
-    halves(b, h, i, d) = round_to_half(tensor(b, h, i, d));
-    tensor(b, h, i, d) = static_cast<float>(reference::value_of(halves(b, h, i, d)));
+    f16s(b, h, i, d) = round_to_half(tensor(b, h, i, d));
+    tensor(b, h, i, d) = static_cast<float>(reference::value_of(f16s(b, h, i, d)));
   });
-  return halves;
+  return f16s;
 }
 
 }  // namespace heed::testing

@@ -45,15 +45,15 @@ void put(std::byte* target, Index index, T number) {
 void write_row(const std::vector<double>& row, const Places& places, Index place, std::byte* target, std::byte* scale) {
   float largest = 0.0F;
   for (const double number : row) largest = std::max(largest, static_cast<float>(std::abs(number)));
-  const float unit = largest / 127.0F;
+  const float step = largest / 127.0F;
   const DType dtype = places.dtype;
-  if (is_int8(dtype)) put(scale, 0, unit);
+  if (is_int8(dtype)) put(scale, 0, step);
   for (std::size_t d = 0; d < row.size(); ++d) {
     const Index index = places.number(place, static_cast<Index>(d));
     const auto number = static_cast<float>(row[d]);
     if (dtype == DType::f32) put(target, index, number);
     if (dtype == DType::f16) put(target, index, round_to_half(number));
-    if (is_int8(dtype)) put(target, index, static_cast<std::int8_t>(unit > 0 ? std::lround(number / unit) : 0));
+    if (is_int8(dtype)) put(target, index, static_cast<std::int8_t>(step > 0 ? std::lround(number / step) : 0));
   }
 }
 

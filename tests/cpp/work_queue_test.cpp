@@ -1,4 +1,4 @@
-// Tickets under contention: each task once, by its own set, whoever comes late.
+// The work queue under contention: each task runs once, for its own call, however late a worker comes.
 #include "schedule/work_queue.hpp"
 
 #include <algorithm>

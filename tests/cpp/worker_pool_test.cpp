@@ -1,4 +1,4 @@
-// Doors: calls of several workers at a time, each led by the worker it was handed to.
+// Mailboxes of workers: several calls at a time, each led by the worker that it was handed to.
 #include "schedule/worker_pool.hpp"
 
 #include <algorithm>

@@ -89,7 +89,7 @@ function computeInstruction(
 ): number {
   if (op === "const") return new Float32Array(Int32Array.of(immediate).buffer)[0] ?? Number.NaN;
   if (op === "b" || op === "h" || op === "q" || op === "k") return inputs[op];
-  if (op === "spread") return operand(0, KEYS);
+  if (op === "broadcast") return operand(0, KEYS);
   if (op === "at") return of.tables[numberIn(of, immediate, operand)] ?? Number.NaN;
   const compute = op && COMPUTED[op];
   if (compute === undefined) throw new Error(`there is no opcode ${op}`);

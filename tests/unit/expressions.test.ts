@@ -64,7 +64,7 @@ describe("on every kind of engine", () => {
     return check({ scoreMod }, { bias: biasOf(rule) }, 100);
   });
 
-  test("squares weights as in docs/semantics.md, and does not change lse", async () => {
+  test("squares weights as in docs/semantics/expressions-and-gradients.md, and does not change lse", async () => {
     const [q, k, v] = [
       { data: Float32Array.of(Math.LN2, 0), shape: [1, 2] },
       { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] },

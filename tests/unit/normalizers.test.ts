@@ -1,4 +1,4 @@
-// Normalizers and the best keys: examples that a person can check, random problems against the reference, the same bits
+// Normalizers and top-k: examples that a person can check, random problems against the reference, the same bits
 // everywhere.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

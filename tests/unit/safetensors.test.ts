@@ -400,7 +400,7 @@ describe("saving", () => {
     expect(Buffer.from(saved).equals(Buffer.from(FILE))).toBe(true);
   });
 
-  test("makes a file of 72 bytes of two floats, as docs/semantics.md says", () => {
+  test("makes a file of 72 bytes of two floats, as docs/semantics/layers-and-models.md says", () => {
     expect(saveSafetensors({ w: { data: Float32Array.of(1, 2), shape: [2] } }).length).toBe(72);
   });
 

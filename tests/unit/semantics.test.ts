@@ -1,4 +1,4 @@
-// The rules of docs/semantics.md on every kind of engine: masks, empty axes, layouts, ranks, where inputs and outputs may be.
+// The rules of docs/semantics/attention.md on every kind of engine: masks, empty axes, layouts, ranks, where inputs and outputs may be.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Heed, TensorLike } from "../../web/src/index.js";

@@ -347,7 +347,7 @@ describe("patterns", () => {
   const found = (pattern: string, text: string): string[] =>
     [...text.matchAll(fromOniguruma(pattern))].map(([one]) => one);
 
-  test("GPT-2's cuts the example of docs/semantics.md as it says", async () => {
+  test("GPT-2's cuts the example of docs/semantics/layers-and-models.md as it says", async () => {
     const tokenizer = await loadTokenizer({
       model: { type: "WordLevel", vocab: { "?": 0 }, unk_token: "?" },
       pre_tokenizer: { type: "ByteLevel", add_prefix_space: false },

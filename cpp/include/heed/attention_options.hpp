@@ -58,7 +58,7 @@ struct MaskOptions {
 };
 
 /// After the softmax, each weight becomes an exact zero with probability p and is else divided by
-/// 1 - p. Which, is a hash of seed, batch entry, head, query and key: see docs/semantics.md.
+/// 1 - p. Which, is a hash of seed, batch entry, head, query and key: see docs/semantics/attention.md.
 struct Dropout {
   float p = 0.0F;  // 0 to 1; with 1, all weights are zero
   std::uint32_t seed = 0;

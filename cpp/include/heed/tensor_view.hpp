@@ -50,7 +50,7 @@ struct FloatView {
   // In pages strides[0] means nothing: `offset` is the bytes from a page to the first number of its first head, and
   // `scales`, for int8, which lies in pages alone, the bytes from there to the scales of the rows of that head; for f16
   // to a word that is not 0 if some row of the head in that page is NaN or infinite. Whole int8 tiles are read, and the
-  // scales of their rows, whether or not there are such rows; strides[2] is the share of a row: as many numbers as it
+  // scales of their rows, whether or not there are such rows; strides[2] is the size of a row: as many numbers as it
   // has, in whole pairs of keys and sixteens of values.
   Pages pages;
   Index offset = 0;

@@ -83,7 +83,7 @@ enum class Opcode : std::uint8_t {
   head,
   query,
   key,           // a register of keys
-  spread,        // a tile from a register of keys
+  broadcast,     // a tile from a register of keys
   at,            // reads the table that the immediate names, at an index for each axis, clamped to its ends
   select,        // b where a is not 0, else c
   multiply_add,  // a * b + c
@@ -105,7 +105,7 @@ enum class Opcode : std::uint8_t {
 };
 inline constexpr int kOpcodes = static_cast<int>(Opcode::equal) + 1;
 
-enum class RegisterKind : std::uint8_t { line = 0, key = 1, tile = 2 };
+enum class RegisterKind : std::uint8_t { row = 0, key = 1, tile = 2 };
 
 /// A register is named by kind * kRegistersOfKind + number. Tile 0 is what a program rewrites: the scores, or the
 /// weights.

@@ -7,8 +7,8 @@
 
 namespace heed::kernels {
 
-/// Sums up the mean of each row: panel.row_sum takes dP times the share of the key, panel.entropy_sum takes the share.
-/// The share is P, or 1 for a key in the support of sparsemax.
+/// Sums up the mean of each row: panel.row_sum takes dP times the coefficient of the key, panel.entropy_sum the
+/// coefficient, which is P, or 1 for a key in the support of sparsemax.
 struct DeltaVisit {
   BackwardBlocks& blocks;
   bool is_softmax;
@@ -28,10 +28,10 @@ struct DeltaVisit {
         Batch count = Batch::load_aligned(panel.entropy_sum + first_lane);
         for (int j = 0; j < keys.count; ++j) {
           const Batch weight = weight_of(Batch::load_aligned(keys.scores + j * kPanel + first_lane), stats);
-          const Batch share = is_softmax ? weight : xsimd::select(weight > zero, Batch(1.0F), zero);
+          const Batch coefficient = is_softmax ? weight : xsimd::select(weight > zero, Batch(1.0F), zero);
           const Batch product = Batch::load_aligned(products + j * kPanel + first_lane);
-          sum += xsimd::select(share == zero, zero, share * product);
-          count += share;
+          sum += xsimd::select(coefficient == zero, zero, coefficient * product);
+          count += coefficient;
         }
         sum.store_aligned(panel.row_sum + first_lane);
         count.store_aligned(panel.entropy_sum + first_lane);
@@ -54,7 +54,7 @@ void find_deltas(const AttentionTask& task, const BackwardTask& backward, float*
   for (int index = 0; index < panels.count; ++index) {
     const Panel& panel = panels.all[index];
     for (int lane = 0; lane < panel.row_count; ++lane) {
-      // The shares of a softmax are its weights, which may leave something to a sink.
+      // The coefficients of a softmax are its weights, which may leave something to a sink.
       const float count = is_softmax ? 1.0F : panel.entropy_sum[lane];
       deltas[index * kPanel + lane] = count > 0.0F ? panel.row_sum[lane] / count : 0.0F;
     }

@@ -138,7 +138,7 @@ struct TransformTile {
   const Sigmoid sigmoid(kExp2OfResults);
   const Batch log2e(kLog2E);
   const Batch zero(0.0F);
-  const Batch unit(1.0F / task.score.raw_scale);
+  const Batch inverse_scale(1.0F / task.score.raw_scale);
   for (int first_lane = 0; first_lane < kPanel; first_lane += kLanes) {
     const Batch of_row = Batch::load_aligned(operands + first_lane);
     Batch sum = zero;
@@ -161,11 +161,11 @@ struct TransformTile {
         }
         case ScoreTransform::times_row:
           // -s / (2 b^2), so twice that is the slope in the square of a difference.
-          of_pair = gradient * of_row * unit * Batch(-2.0F);
+          of_pair = gradient * of_row * inverse_scale * Batch(-2.0F);
           break;
         case ScoreTransform::root_times_row: {
           // -s times the distance: s over the distance is s^2 over -raw. Where there is no distance the slope is zero.
-          const Batch scale = of_row * unit;
+          const Batch scale = of_row * inverse_scale;
           of_pair = xsimd::select(raw == zero, zero, gradient * scale * scale / -raw);
           break;
         }

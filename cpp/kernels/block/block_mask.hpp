@@ -52,7 +52,7 @@ struct KeepMasks {
   }
   /// Takes the leading groups of [first, end) that are all empty, or all not empty; with `all`, every group. Returns
   /// the key that they end before. `left` is the first group's mask, and becomes partial where another differs.
-  int take_alike(int group, int first, int end, bool all, BlockMask& left) {
+  int take_segment(int group, int first, int end, bool all, BlockMask& left) {
     const bool is_out = left == BlockMask::empty;
     do {
       if (this->first_mask() != left) left = BlockMask::partial;

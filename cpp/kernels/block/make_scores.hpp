@@ -37,8 +37,8 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
   if (task.score.transform != ScoreTransform::none) transform_scores(panel, task, keys);
   const auto store_stage = [&](ScoreStage stage) {
     if (panel.wants_scores && task.score.stage == stage) {
-      const float units = stage == ScoreStage::masked ? task.score.log2e_scale : task.score.raw_scale;
-      Layout::store(panel, keys, &AttentionRow::scores, units == 1.0F ? 1.0F : kLn2);
+      const float scale = stage == ScoreStage::masked ? task.score.log2e_scale : task.score.raw_scale;
+      Layout::store(panel, keys, &AttentionRow::scores, scale == 1.0F ? 1.0F : kLn2);
     }
   };
   store_stage(ScoreStage::raw);

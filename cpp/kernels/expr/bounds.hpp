@@ -65,7 +65,7 @@ class BlockBounds {
         return of_rows(instruction.opcode - static_cast<int>(Opcode::batch));
       case Opcode::key:
         return {static_cast<float>(keys_.first), static_cast<float>(keys_.end() - 1)};
-      case Opcode::spread:
+      case Opcode::broadcast:
         return of_register(instruction.operands[0]);
       case Opcode::at:
         return of_table(instruction);

@@ -96,7 +96,7 @@ class Evaluation {
       map([&](B x, B y, B) { return xsimd::select(of(x, y), one, zero); });
     };
     switch (op) {
-      case Opcode::spread:
+      case Opcode::broadcast:
       case Opcode::tanh:
         map([](B x, B, B) { return x; });
         break;
@@ -159,12 +159,12 @@ class Evaluation {
     const std::int32_t* const operands = instruction.operands;
     const Operands at{(*this)[instruction.result], (*this)[operands[0]], (*this)[operands[1]], (*this)[operands[2]],
                       lines};
-    if (op < Opcode::spread) {
+    if (op < Opcode::broadcast) {
       fill(instruction, at);
     } else if (op == Opcode::at) {
       read(instruction, at);
-    } else if (op == Opcode::spread && keys_.keys_per_line == 1) {
-      spread(at);
+    } else if (op == Opcode::broadcast && keys_.keys_per_line == 1) {
+      broadcast(at);
     } else {
       compute(op, at);
     }
@@ -195,7 +195,7 @@ class Evaluation {
     }
   }
 
-  static void spread(const Operands& at) {
+  static void broadcast(const Operands& at) {
     for (int line = 0; line < at.lines; ++line) {
       for (int lane = 0; lane < kPanel; lane += kLanes) {
         Batch(at.a.numbers[line]).store_aligned(at.result.numbers + line * at.result.step + lane);

@@ -25,12 +25,12 @@ namespace {
 
 bool modify_scores(const Panel& panel, const AttentionTask& task, const KeyBlock& keys) {
   const Register made = evaluate(*task.score.mod, panel, task, keys, keys.scores);
-  const Batch units(task.score.log2e_scale);
+  const Batch scale(task.score.log2e_scale);
   const Batch highest(std::numeric_limits<float>::max());
   Batch lowest = highest;
   change_scores(keys.lines(), keys.scores, [&](Batch /*score*/, int line, int vector) {
     const float* const natural = made.numbers + line * made.step + vector * kLanes;
-    const Batch score = at_most(Batch::load_aligned(natural) * units, highest);
+    const Batch score = at_most(Batch::load_aligned(natural) * scale, highest);
     lowest = at_most(lowest, score);  // of those that are not NaN
     return score;
   });

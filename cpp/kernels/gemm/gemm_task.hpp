@@ -40,15 +40,15 @@ struct StridedGemmTask {
   std::ptrdiff_t addend_stride;
   float* sums;
   std::ptrdiff_t sum_stride;
-  float* panel;       // kDepthBlock lines of kPanel, aligned: scratch memory
+  float* panel;       // kDepthBlock rows of kPanel, aligned: scratch memory
   float* last_panel;  // [row_count][kPanel], likewise
-  float* left_block;  // likewise, row_count lines of kLeftStride, where `left` is transposed
+  float* left_block;  // likewise, row_count rows of kLeftStride, where `left` is transposed
 };
 
 /// The depth of a panel that passes all rows: 16 KB, half of a first-level cache; six rows of that depth fit beside it.
 inline constexpr int kDepthBlock = 4096 / kPanel;
 
-/// Lines at multiples of 2 KiB would share a few places of the first-level cache.
+/// Rows at multiples of 2 KiB would share a few places of the first-level cache.
 inline constexpr int kLeftStride = kDepthBlock + kScratchAlignment / sizeof(float);
 
 }  // namespace heed::kernels

@@ -19,10 +19,10 @@ namespace heed::kernels {
     clear_tile<kPanelsAtOnce>(tile);
     for (int k = first; k < end; ++k) {
       const Batch number = Batch::broadcast(row[k]);
-      const float* const line = panels + std::ptrdiff_t{k} * kPanel;
+      const float* const panel_row = panels + std::ptrdiff_t{k} * kPanel;
       for (int p = 0; p < kPanelsAtOnce; ++p) {
         for (int vector = 0; vector < kPanelVectors; ++vector) {
-          const Batch weights = Batch::load_aligned(line + p * stride + vector * kLanes);
+          const Batch weights = Batch::load_aligned(panel_row + p * stride + vector * kLanes);
           tile[p][vector] = multiply_add(number, weights, tile[p][vector]);
         }
       }

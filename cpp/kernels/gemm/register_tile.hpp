@@ -30,7 +30,7 @@ struct MultiplyAdd {
   Batch operator()(int /*k*/, Batch panel, Batch number, Batch sum) const { return multiply_add(number, panel, sum); }
 };
 
-/// tile[r] = add(k, panel[k], element(r, k), tile[r]) for every k, where `element` gives the address of a number. Lines
+/// tile[r] = add(k, panel[k], element(r, k), tile[r]) for every k, where `element` gives the address of a number. Rows
 /// of the panel are `stride` apart.
 template <int kRows, class Element, class Add = MultiplyAdd>
 [[gnu::always_inline]] inline void accumulate(RegisterTile<kRows>& tile, int depth, const float* panel, Element element,

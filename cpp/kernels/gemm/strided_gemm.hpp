@@ -23,12 +23,12 @@ inline void pack_panel(const float* rows, std::ptrdiff_t stride, int count, int 
   }
 }
 
-/// Columns of `left` from line `first` on as rows of `depth` numbers, in left_block.
+/// Columns of `left` from row `first` on as rows of `depth` numbers, in left_block.
 inline FloatRows transpose_left(const StridedGemmTask& task, int first, int depth) {
   for (int k = 0; k < depth; k += kLanes) {
-    const float* const lines = task.left + (first + k) * task.left_stride;
+    const float* const rows = task.left + (first + k) * task.left_stride;
     rows_to_lanes(task.row_count, task.left_block + k, kLeftStride, [&](int lane, int row, int count) {
-      return k + lane < depth ? load_some(lines + lane * task.left_stride + row, count) : Batch(0.0F);
+      return k + lane < depth ? load_some(rows + lane * task.left_stride + row, count) : Batch(0.0F);
     });
   }
   return {task.left_block, kLeftStride};

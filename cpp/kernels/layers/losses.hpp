@@ -56,7 +56,7 @@ double squared_error(const LossTask& task) {
   return sum;
 }
 
-/// Of logits: max(x, 0) - x t + log(1 + exp(-|x|)).
+/// Predictions are logits: max(x, 0) - x t + log(1 + exp(-|x|)).
 double binary_cross_entropy(const LossTask& task) {
   double sum = 0.0;
   for (int i = 0; i < task.length; ++i) {

@@ -48,9 +48,9 @@ class SiluSlope {
  public:
   ValueAndSlope operator()(Batch x) const {
     x = at_least(x, Batch(kNothingBelow));
-    const Batch share = logistic_(x);
-    const Batch value = x * share;
-    return {value, multiply_add(value, Batch(1.0F) - share, share)};
+    const Batch sigmoid = logistic_(x);
+    const Batch value = x * sigmoid;
+    return {value, multiply_add(value, Batch(1.0F) - sigmoid, sigmoid)};
   }
 
  private:
@@ -65,11 +65,11 @@ class GeluSlope {
     x = at_least(x, Batch(kNothingBelow));
     const Batch size = xsimd::abs(at_most(x, Batch(-kNothingBelow)));
     const Batch tail = tail_(size);
-    const Batch share = xsimd::select(x < Batch(0.0F), tail, Batch(1.0F) - tail);
+    const Batch cdf = xsimd::select(x < Batch(0.0F), tail, Batch(1.0F) - tail);
     constexpr float half_log2e = 0.72134752F;
     constexpr float inverse_root = 0.39894228F;  // 1 / sqrt(2 pi)
     const Batch density = exp2_(size * size * Batch(-half_log2e)) * Batch(inverse_root);
-    return {x * share, multiply_add(x, density, share)};
+    return {x * cdf, multiply_add(x, density, cdf)};
   }
 
  private:
@@ -87,10 +87,10 @@ class GeluTanhSlope {
     const Batch square = near * near;
     const Batch cubic = multiply_add(square, Batch(0.044715F), Batch(1.0F));
     // NOLINTNEXTLINE(modernize-use-std-numbers): 2 sqrt(2 / pi) log2(e)
-    const Batch share = sigmoid_(near * cubic * Batch(2.30220819F));
+    const Batch sigmoid = sigmoid_(near * cubic * Batch(2.30220819F));
     // 2 x a'(x), with a'(x) = sqrt(2 / pi) (1 + 3 * 0.044715 x^2)
-    const Batch bend = near * multiply_add(square, Batch(0.134145F), Batch(1.0F)) * Batch(1.59576912F);
-    return {x * share, multiply_add(bend * share, Batch(1.0F) - share, share)};
+    const Batch inner_slope = near * multiply_add(square, Batch(0.134145F), Batch(1.0F)) * Batch(1.59576912F);
+    return {x * sigmoid, multiply_add(inner_slope * sigmoid, Batch(1.0F) - sigmoid, sigmoid)};
   }
 
  private:

@@ -19,7 +19,7 @@ struct RowSumTask {
   float* sums;
 };
 
-/// Of target = activation(source) * factor: the gradients of source and factor, given the target's.
+/// The gradients of source and factor from that of target = activation(source) * factor.
 struct PointwiseBackwardTask {
   const float* gradient;  // of the target
   std::ptrdiff_t gradient_stride;
@@ -36,7 +36,7 @@ struct PointwiseBackwardTask {
   Activation activation;
 };
 
-/// Of some rows of a norm: the gradient of their numbers, and what they add to those of weight and bias.
+/// The gradient of some rows of a norm, and what they add to those of weight and bias.
 struct NormBackwardTask {
   NormTask forward;  // without target and bias
   const float* gradient;

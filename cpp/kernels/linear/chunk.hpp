@@ -21,8 +21,8 @@ struct ChunkRange {
   int first_query, queries;
 };
 
-/// Rows that the caller gave.
-struct GivenRows {
+/// Rows as they were given, of any type.
+struct SourceRows {
   FloatRow first;
   std::ptrdiff_t stride;
   int length;
@@ -49,24 +49,25 @@ inline Batch feature(Batch x, const Exp& exp) {
 }
 
 /// Loads a vector of a row from number d on.
-inline Batch load_row(FloatRow line, int d, int count, bool is_kernel, const Exp& exp) {
-  const Batch numbers = load_widened(line, d, count);
+inline Batch load_row(FloatRow source, int d, int count, bool is_kernel, const Exp& exp) {
+  const Batch numbers = load_widened(source, d, count);
   return is_kernel ? feature(numbers, exp) : numbers;
 }
 
-[[gnu::noinline]] inline void load_rows(const GivenRows& given, int count, bool is_kernel, float* rows, int row) {
+[[gnu::noinline]] inline void load_rows(const SourceRows& source_rows, int count, bool is_kernel, float* rows,
+                                        int row) {
   const Exp exp;
   const Batch zero(0.0F);
   for (int t = 0; t < count; ++t) {
-    const FloatRow line = given.first.from(t * given.stride);
+    const FloatRow source = source_rows.first.from(t * source_rows.stride);
     float* const target = rows + t * row;
     int d = 0;
-    for (; d + kLanes <= given.length; d += kLanes) {
-      load_row(line, d, kLanes, is_kernel, exp).store_aligned(target + d);
+    for (; d + kLanes <= source_rows.length; d += kLanes) {
+      load_row(source, d, kLanes, is_kernel, exp).store_aligned(target + d);
     }
     for (int end = d; end < row; end += kLanes) zero.store_aligned(target + end);
-    if (d < given.length) {
-      store_some(load_row(line, d, given.length - d, is_kernel, exp), target + d, given.length - d);
+    if (d < source_rows.length) {
+      store_some(load_row(source, d, source_rows.length - d, is_kernel, exp), target + d, source_rows.length - d);
     }
   }
 }

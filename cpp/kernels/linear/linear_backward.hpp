@@ -152,7 +152,7 @@ class LinearBackward {
     }
   }
 
-  /// Of an output: the scale, or one by the sum of its weights.
+  /// What an output is multiplied by: the scale, or one by the sum of its weights.
   [[nodiscard]] float factor_of(const float* query, const float* normaliser) const {
     if (!forward_.is_kernel) return forward_.scale;
     const float sum = dot(query, normaliser, row_);

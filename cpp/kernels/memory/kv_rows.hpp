@@ -79,10 +79,11 @@ struct KvRows {
   [[nodiscard]] FloatRow first() const { return {data, dtype}; }
 };
 
-/// A row of the tiles from `first` on, of which each row has a share of `stride` bytes.
-inline KvRow row_in_i8_tiles(const KvRow& first, std::ptrdiff_t stride, int row) {
+/// A row of the tiles from `first` on, in which a row takes `row_bytes` bytes.
+inline KvRow row_in_i8_tiles(const KvRow& first, std::ptrdiff_t row_bytes, int row) {
   const int in_tile = row % i8_tile_rows(first.dtype);
-  return {first.i8() + (row - in_tile) * stride + i8_row_offset(first.dtype, in_tile), first.dtype, first.scale + row};
+  return {first.i8() + (row - in_tile) * row_bytes + i8_row_offset(first.dtype, in_tile), first.dtype,
+          first.scale + row};
 }
 
 [[gnu::noinline]] inline KvRow row_of(const KvRows& rows, int index) {

@@ -74,7 +74,7 @@ inline void find_segments(const Panel& panel, const AttentionTask& task, const K
     segment.scores = scores;
     segment.by_keep = kept.first_mask();
     segment.first = first;
-    first = kept.take_alike(task.loop.skip_keys, first, step.end(), is_whole, segment.by_keep);
+    first = kept.take_segment(task.loop.skip_keys, first, step.end(), is_whole, segment.by_keep);
     segment.count = first - segment.first;
     if (!prepare_segment(panel, task, numbers, segment)) continue;
     scores += segment.lines() * kPanel;

@@ -6,14 +6,14 @@
 
 namespace heed::kernels {
 
-/// score -= slope * |position - key|, times `units`.
-inline void add_alibi(const Panel& panel, float units, const KeySpan& keys, float* scores) {
+/// score -= slope * |position - key|, times `scale`.
+inline void add_alibi(const Panel& panel, float scale, const KeySpan& keys, float* scores) {
   alignas(kScratchAlignment) float positions[kPanel];
   alignas(kScratchAlignment) float slopes[kPanel];
   for (int lane = 0; lane < kPanel; ++lane) {
     // Counted from the first key of the lane, positions are exact as long as both are below 2^24.
     positions[lane] = panel.row(lane).position - static_cast<float>(keys.key(0, lane));
-    slopes[lane] = -units * panel.row(lane).alibi_slope;
+    slopes[lane] = -scale * panel.row(lane).alibi_slope;
   }
   change_scores(keys.lines(), scores, [&](Batch score, int j, int vector) {
     const Batch position = Batch::load_aligned(positions + vector * kLanes);

@@ -31,14 +31,14 @@ class NormalTail {
 
   Batch operator()(Batch x) const {
     const Batch t = one_ / multiply_add(squeeze_, x, one_);
-    Batch share = multiply_add(c7_, t, c6_);
-    share = multiply_add(share, t, c5_);
-    share = multiply_add(share, t, c4_);
-    share = multiply_add(share, t, c3_);
-    share = multiply_add(share, t, c2_);
-    share = multiply_add(share, t, c1_);
-    share = multiply_add(share, t, c0_);
-    return share * t * exp2_(x * x * minus_half_log2e_);
+    Batch polynomial = multiply_add(c7_, t, c6_);
+    polynomial = multiply_add(polynomial, t, c5_);
+    polynomial = multiply_add(polynomial, t, c4_);
+    polynomial = multiply_add(polynomial, t, c3_);
+    polynomial = multiply_add(polynomial, t, c2_);
+    polynomial = multiply_add(polynomial, t, c1_);
+    polynomial = multiply_add(polynomial, t, c0_);
+    return polynomial * t * exp2_(x * x * minus_half_log2e_);
   }
 
  private:

@@ -28,10 +28,10 @@ class Tanh {
   Batch operator()(Batch x) const {
     const Batch size = xsimd::abs(x);
     const Batch square = x * x;
-    Batch bend = multiply_add(c4_, square, c3_);
-    bend = multiply_add(bend, square, c2_);
-    bend = multiply_add(bend, square, c1_);
-    const Batch near = multiply_add(bend * square, x, x);
+    Batch polynomial = multiply_add(c4_, square, c3_);
+    polynomial = multiply_add(polynomial, square, c2_);
+    polynomial = multiply_add(polynomial, square, c1_);
+    const Batch near = multiply_add(polynomial * square, x, x);
     const Batch decay = exp2_(size * minus_two_log2e_);
     const Batch far = xsimd::copysign((one_ - decay) / (one_ + decay), x);
     return xsimd::select(size < small_, near, far);

@@ -31,7 +31,7 @@ inline constexpr int kPanel = kPanelVectors * kLanes;
 /// Up to so many rows of a group are attended by the decode kernel.
 inline constexpr int kShortRows = kPanel / 2;
 
-/// Of scratch memory, in bytes: a cache line, and the longest vector.
+/// The alignment of scratch memory, in bytes: a cache line, and the longest vector.
 inline constexpr std::size_t kScratchAlignment = 64;
 
 }  // namespace heed::kernels

@@ -1,5 +1,5 @@
 // The random numbers of dropout: a hash of seed, query and key, so that they are the same for any
-// threads, blocks and backends. docs/semantics.md gives the formula to the outside.
+// threads, blocks and backends. docs/semantics/attention.md gives the formula to the outside.
 #pragma once
 
 #include <cstdint>

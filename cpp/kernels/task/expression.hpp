@@ -22,7 +22,7 @@ struct Table {
 };
 
 struct Program {
-  std::int32_t instructions[3];  // for lines, keys and tiles
+  std::int32_t instructions[3];  // for rows, keys and tiles
   std::int32_t registers[3];
   std::int32_t result;
 };

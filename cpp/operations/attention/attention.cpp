@@ -75,13 +75,13 @@ Index scratch_floats(const AttentionJob& job) {
                   Index{kernels::split_scratch_floats(panel, plan.rows_per_group, problem.head_dim, plan.key_block)});
 }
 
-/// The rows of a decode task share their reads of the keys, which fixes the order of their sums, so a slice cannot part
-/// them.
-bool is_torn(const AttentionProblem& problem, const AttentionPlan& plan) {
+/// The rows of a decode task share their reads of the keys, which fixes the order of their sums, so a slice must
+/// hold all of them.
+bool is_partial_decode(const AttentionProblem& problem, const AttentionPlan& plan) {
   return plan.splits_per_group > 0 && problem.query_length != problem.whole.query_length;
 }
 
-Status torn(const AttentionProblem& problem) {
+Status refuse_partial_decode(const AttentionProblem& problem) {
   return broken(StatusCode::option, {"a slice of so few queries must hold all ", problem.whole.query_length, ", got ",
                                      problem.query_length});
 }
@@ -105,7 +105,7 @@ Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
                                                       .work_per_worker = executor.work_per_worker(),
                                                       .short_rows = kernels::kShortRows});
   if (plan.task_count == 0) return {};
-  if (is_torn(problem, plan)) return torn(problem);
+  if (is_partial_decode(problem, plan)) return refuse_partial_decode(problem);
 
   AttentionJob job{problem, operands, plan};
   job.scratch_per_worker = scratch_floats(job) + widened_floats(job);

@@ -91,7 +91,7 @@ Status linear_attention_vjp(const LinearVjpInputs& inputs, const LinearOptions& 
   const Index groups = problem.batch * problem.kv_heads;
   if (groups == 0) return {};
 
-  // Of the forward pass, twice, and as much again for each gradient.
+  // The work of the forward pass, twice, and as much again for each gradient.
   const Index rows = 6 * problem.key_length * problem.kv_heads + 2 * problem.query_length * problem.query_heads;
   const int workers = choose_workers(
       executor, static_cast<double>(problem.batch * rows) * static_cast<double>(problem.head_dim * problem.value_dim));

@@ -22,8 +22,8 @@ Status check(const CrossEntropyCall& call) {
   Status status = first_failure({kRules.check_sizes("logits", logits), kRules.check("loss", loss, 1, 1),
                                  kRules.check("gradient", gradient, logits.count, logits.length)});
   if (!status.is_ok()) return status;
-  const bool is_share = smoothing >= 0.0F && smoothing < 1.0F;
-  if (!is_share) {
+  const bool is_probability = smoothing >= 0.0F && smoothing < 1.0F;
+  if (!is_probability) {
     return kRules.broken(StatusCode::option, {"labelSmoothing must be at least 0 and below 1"});
   }
   for (Index row = 0; row < logits.count; ++row) {

@@ -103,13 +103,13 @@ export interface AttentionStructure {
   readonly sinks: Float32Array<ArrayBuffer> | null;
 }
 
-/** What turns scores into weights. docs/semantics.md has the formulae. */
+/** What turns scores into weights. docs/semantics/attention.md has the formulae. */
 export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
 
 /** The stage at which scores are returned. */
 export type ScoreStage = "raw" | "capped" | "masked";
 
-/** Applied after the normalizer. docs/semantics.md has the hash that decides which weights become 0. */
+/** Applied after the normalizer. docs/semantics/attention.md has the hash that decides which weights become 0. */
 export interface Dropout {
   /** In (0, 1], as f32. */
   readonly p: number;
@@ -120,7 +120,7 @@ export interface Dropout {
 /** Which weights to return: those of each head for queries [from, to), or their mean over the query heads. */
 export type WeightForm = { readonly of: "rows"; readonly from: number; readonly to: number } | { readonly of: "mean" };
 
-/** docs/semantics.md has the formulae. */
+/** docs/semantics/attention.md has the formulae. */
 export type ScoreKind = "scaled-dot" | "dot" | "cosine" | "general" | "additive" | "gated" | "rbf" | "distance";
 
 /** How queries and keys make scores. Parameters are f32, [1, 1 or query heads, rows, columns]; null: not given. */

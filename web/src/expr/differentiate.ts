@@ -141,7 +141,7 @@ const isConstant = (step: Step, value: number): boolean => step.op === "const" &
 
 /** Operators without a rule have no derivative. */
 const RULES: Readonly<Partial<Record<Step["op"], Rule>>> = {
-  spread: (_, [a]) => a.slope,
+  broadcast: (_, [a]) => a.slope,
   select: (of, [a, b, c]) => of.select(a.value, b.slope, c.slope),
   multiplyAdd: (of, [a, b, c]) => of.sum(of.sum(of.product(a.slope, b.value), of.product(b.slope, a.value)), c.slope),
   abs: (of, [a]) => of.product(a.slope, of.sign(a.value)),

@@ -29,7 +29,7 @@ export class Graph {
 
   /** The steps that a result needs. Folding leaves others, which are dropped. */
   order(of: Step): OrderedSteps {
-    const result = this.#spread(of);
+    const result = this.#broadcast(of);
     const needed = new Set<Step>([result]);
     for (const step of [...this.#steps.values()].reverse()) {
       if (needed.has(step)) for (const arg of step.args) needed.add(arg);
@@ -100,7 +100,7 @@ export class Graph {
   /** Adds an instruction as it is, unless it is there. */
   add(op: Step["op"], given: readonly Step[], value = 0, table: ProgramTable | null = null): Step {
     const extent = extentOf(op, given);
-    const args = extent === "tile" && op !== "spread" ? given.map((arg) => this.#spread(arg)) : given;
+    const args = extent === "tile" && op !== "broadcast" ? given.map((arg) => this.#broadcast(arg)) : given;
     const key = [
       op,
       Object.is(value, -0) ? "-0" : value,
@@ -118,13 +118,13 @@ export class Graph {
   }
 
   /** A value per key, repeated for all rows of a tile. */
-  #spread(step: Step): Step {
-    return step.extent === "key" ? this.add("spread", [step]) : step;
+  #broadcast(step: Step): Step {
+    return step.extent === "key" ? this.add("broadcast", [step]) : step;
   }
 }
 
 function extentOf(op: Step["op"], args: readonly Step[]): Extent {
-  if (op === "spread" || op === "score") return "tile";
+  if (op === "broadcast" || op === "score") return "tile";
   if (op === "h" || op === "q") return "row";
   if (op === "k") return "key";
   const extents = new Set(args.map(({ extent }) => extent));

@@ -1,7 +1,7 @@
 // The rule of an attention within a pass: its problem, but for the places of the tensors, which the pass has still to make.
 
 import type { HeldCache } from "../api/cache-types.js";
-import type { ModTrees } from "../api/operations/remembering.js";
+import type { ModTrees } from "../api/operations/record-functions.js";
 import type { CheckedAttention } from "../api/validate.js";
 import type { AttentionProblem } from "../backends/backend.js";
 

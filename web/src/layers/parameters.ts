@@ -12,7 +12,7 @@ import type { Rows } from "../operations/rows.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
 import { type Keeper, Numbers } from "./numbers.js";
-import { rest } from "./passes.js";
+import { releaseModule } from "./passes.js";
 import type { Variable } from "./variable.js";
 
 /** The numbers of one parameter, row-major, and its shape. */
@@ -211,8 +211,8 @@ export class Parameter implements Keeper {
     const variable = this.#variable;
     this.#variable = null;
     variable?.dispose();
-    if (variable !== null) rest(variable.backend);
-    this.#free(rest);
+    if (variable !== null) releaseModule(variable.backend);
+    this.#free(releaseModule);
   }
 
   /** The same, and forgets what was loaded, once the passes under way have ended. */

@@ -8,7 +8,7 @@ import { collectSoon } from "./collect-soon.js";
 interface Passes {
   count: number;
   /** Whether a layer was disposed of since the last pass began. Only then is the memory given back, because loading it again takes long. */
-  rests: boolean;
+  releases: boolean;
 }
 
 const ALL = new WeakMap<RootBackend, Passes>();
@@ -18,10 +18,10 @@ const MOSTLY_FREE = 1 / 8;
 
 /** Begins the program of a pass. What it needs stays loaded until `endPass`. */
 export async function beginPass(root: RootBackend, signal: AbortSignal | null, module: ModuleName): Promise<Program> {
-  const passes = ALL.get(root) ?? { count: 0, rests: false };
+  const passes = ALL.get(root) ?? { count: 0, releases: false };
   ALL.set(root, passes);
   passes.count += 1;
-  passes.rests = false;
+  passes.releases = false;
   const opening = root.program(signal, module);
   try {
     return await unlessAborted("heed/layers", signal, () => opening);
@@ -40,18 +40,18 @@ export function endPass(root: RootBackend): void {
   settle(root, passes);
 }
 
-/** A layer was disposed of. */
-export function rest(root: RootBackend): void {
+/** Gives the module and its memory back once no pass needs them: a layer was disposed of. */
+export function releaseModule(root: RootBackend): void {
   const passes = ALL.get(root);
   if (passes === undefined) return;
-  passes.rests = true;
+  passes.releases = true;
   settle(root, passes);
 }
 
 function settle(root: RootBackend, passes: Passes): void {
   const { engine, tensorBytes } = root.memory();
-  if (!passes.rests || passes.count > 0 || tensorBytes > engine * MOSTLY_FREE) return;
-  passes.rests = false;
+  if (!passes.releases || passes.count > 0 || tensorBytes > engine * MOSTLY_FREE) return;
+  passes.releases = false;
   root.use("core").then(
     () => collectSoon(engine),
     // An engine that cannot move stays where it is.

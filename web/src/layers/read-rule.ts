@@ -2,7 +2,7 @@
 
 import type { HeldCache } from "../api/cache-types.js";
 import { product, type ReadTensor } from "../api/operands.js";
-import { type ModTrees, remembering } from "../api/operations/remembering.js";
+import { type ModTrees, recordFunctions } from "../api/operations/record-functions.js";
 import { ATTENTION_OPTIONS, type AttentionOptions } from "../api/options.js";
 import { type ReadOptions, readAttentionOptions } from "../api/read-options.js";
 import { validateAttention } from "../api/validate.js";
@@ -50,7 +50,7 @@ export async function readOptions(
   const read = guard("option", `${where}: reading its arguments`, () => {
     const passed = PASSED_OPTIONS.map((name) => [name, given[name]] as const);
     const options = Object.fromEntries(passed.filter(([, value]) => value !== undefined));
-    const functions = scope.tape && remembering(options, trees);
+    const functions = scope.tape && recordFunctions(options, trees);
     return readAttentionOptions(where, { ...options, ...functions, ...own, keep: true });
   });
   const { kind, parameters } = read.score;

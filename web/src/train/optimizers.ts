@@ -148,7 +148,7 @@ export class Sgd extends Optimizer {
     const where = "Sgd";
     const given = readOnce(where, "options", options, ["learningRate", "momentum", "nesterov", "weightDecay"]);
     super(where, model, given["learningRate"], 1e-3);
-    this.#momentum = readShare(where, "momentum", given["momentum"], 0);
+    this.#momentum = readFraction(where, "momentum", given["momentum"], 0);
     this.#isNesterov = readBoolean(where, "nesterov", given["nesterov"], false);
     this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], 0);
     if (this.#isNesterov && this.#momentum === 0) {
@@ -236,7 +236,7 @@ export class AdamW extends Adam {
   }
 }
 
-function readShare(where: string, name: string, value: unknown, absent: number): number {
+function readFraction(where: string, name: string, value: unknown, absent: number): number {
   const number = readAtLeastZero(where, name, value, absent);
   if (number < 1) return number;
   throw new HeedError("option", `${where}: ${name} must be below 1, got ${number}`);

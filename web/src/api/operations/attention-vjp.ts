@@ -24,7 +24,7 @@ import { type ReadOptions, readAttentionOptions } from "../read-options.js";
 import { returned } from "../results.js";
 import { type ArrayTensor, Tensor } from "../tensor.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
-import { remembering } from "./remembering.js";
+import { recordFunctions } from "./record-functions.js";
 import type { AttentionGradients, AttentionVjp } from "./vjp.js";
 
 /** Options of attention that have no meaning here. */
@@ -78,7 +78,7 @@ async function vjp(backend: Backend, held: Held): Promise<Result> {
   const { checked, trees, given, saved, keep, signal } = guard("option", `${where}: reading its arguments`, () => {
     const { saved, ...rest } = readRecord(where, "options", held.options, NAMES);
     const trees: ModTrees = {};
-    const options = readAttentionOptions(where, { ...rest, ...remembering(rest, trees) });
+    const options = readAttentionOptions(where, { ...rest, ...recordFunctions(rest, trees) });
     const [query, key, value] = ["query", "key", "value"].map((name, at) => readTensor(where, name, tensors[at], root));
     if (query === undefined || key === undefined || value === undefined) throw new TypeError("three tensors");
     const { rules } = options;

@@ -77,7 +77,7 @@ export const ROPE_OPTIONS = [
 ] as const;
 
 export interface LinearOptions {
-  /** How a token changes the state: see docs/semantics.md. */
+  /** How a token changes the state: see docs/semantics/caches-and-positions.md. */
   readonly rule: LinearRule;
   /** For the gated rules, which need it: logarithms, one for each key head and token, or also for each dimension. Shaped as the key. */
   readonly decay?: TensorInput | undefined;

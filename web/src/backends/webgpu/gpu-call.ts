@@ -13,7 +13,7 @@ import type { Plan, Role } from "./plan.js";
 import { GpuResident } from "./residents.js";
 
 /** The pooled buffers that a call holds. */
-class Taken {
+class HeldBuffers {
   readonly #open: OpenDevice;
   readonly #buffers: [BufferKind, GpuBuffer][] = [];
 
@@ -52,12 +52,12 @@ export interface Given extends Readonly<Partial<Record<Role, Operand | null>>> {
 
 /** Arrays are read before this returns. Every resident of the problem is a GpuResident of this device. `where` is the caller's function. */
 export function runOnGpu(open: OpenDevice, where: string, problem: Given, plan: Plan): Promise<readonly Computed[]> {
-  const taken = new Taken(open);
+  const held = new HeldBuffers(open);
   try {
-    const { made, refused } = scoped(open.device, where, () => upload(open, where, problem, plan, taken));
-    return finish(open, { where, problem, plan, taken, inputs: made }, refused);
+    const { made, refused } = scoped(open.device, where, () => upload(open, where, problem, plan, held));
+    return finish(open, { where, problem, plan, held, inputs: made }, refused);
   } catch (error) {
-    taken.giveBack(false);
+    held.giveBack(false);
     throw error;
   }
 }
@@ -71,11 +71,11 @@ interface Call {
   readonly where: string;
   readonly problem: Given;
   readonly plan: Plan;
-  readonly taken: Taken;
+  readonly held: HeldBuffers;
   readonly inputs: Inputs;
 }
 
-function upload({ device }: OpenDevice, where: string, problem: Given, plan: Plan, taken: Taken): Inputs {
+function upload({ device }: OpenDevice, where: string, problem: Given, plan: Plan, held: HeldBuffers): Inputs {
   const buffers = new Map<Role, GpuBuffer>();
   const operands: Readonly<Partial<Record<Role, Operand | null>>> = problem;
   for (const [role, bytes] of plan.bytes) {
@@ -84,13 +84,13 @@ function upload({ device }: OpenDevice, where: string, problem: Given, plan: Pla
       buffers.set(role, bufferOf(source.resident));
       continue;
     }
-    const buffer = taken.take("storage", bytes);
+    const buffer = held.take("storage", bytes);
     buffers.set(role, buffer);
     const array = (source?.kind === "array" ? source.array : undefined) ?? plan.uploads.get(role);
     if (array !== undefined) writeBytes(device, where, buffer, array, bytes);
   }
   const uniforms = plan.steps.map(({ uniform }) => {
-    const buffer = taken.take("uniform", uniform.byteLength);
+    const buffer = held.take("uniform", uniform.byteLength);
     device.queue.writeBuffer(buffer, 0, uniform);
     return buffer;
   });
@@ -130,7 +130,7 @@ async function finish(
   call: Call,
   uploading: Promise<HeedError | null>,
 ): Promise<readonly Computed[]> {
-  const { where, plan, taken } = call;
+  const { where, plan, held } = call;
   let isGood = false;
   try {
     const compiling = Promise.all(plan.steps.map(({ kernel }) => open.pipelines.get(where, kernel)));
@@ -143,14 +143,14 @@ async function finish(
     isGood = true;
     return computed;
   } finally {
-    taken.giveBack(isGood);
+    held.giveBack(isGood);
   }
 }
 
 /** Queues all steps, and returns a function that reads the results. */
 function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): () => Promise<readonly Computed[]> {
   const { device } = open;
-  const { where, plan, problem, taken, inputs } = call;
+  const { where, plan, problem, held, inputs } = call;
   const encoder = device.createCommandEncoder();
   const pass = encoder.beginComputePass();
   for (const [index, step] of plan.steps.entries()) {
@@ -170,19 +170,19 @@ function submit(open: OpenDevice, call: Call, pipelines: readonly Pipeline[]): (
   const results = inputs.buffers.get("results") ?? missing();
   if (problem.keep) {
     const kept = plan.results.map(({ at, elements }) => {
-      const buffer = taken.take("storage", elements * 4);
+      const buffer = held.take("storage", elements * 4);
       encoder.copyBufferToBuffer(results, at * 4, buffer, 0, elements * 4);
       return { buffer, elements };
     });
     device.queue.submit([encoder.finish()]);
     return async () =>
       kept.map(({ buffer, elements }) => {
-        taken.keep(buffer);
+        held.keep(buffer);
         return { kind: "resident", resident: new GpuResident(open, buffer, elements, "f32", false) };
       });
   }
   const bytes = plan.bytes.get("results") ?? 0;
-  const staging = taken.take("readback", bytes);
+  const staging = held.take("readback", bytes);
   encoder.copyBufferToBuffer(results, 0, staging, 0, bytes);
   device.queue.submit([encoder.finish()]);
   const mapped = unlessLost(open, where, staging.mapAsync(MAP_READ));

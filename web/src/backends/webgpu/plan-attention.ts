@@ -141,7 +141,7 @@ function dispatchParams({ dispatch }: Call) {
     chunks,
     splits,
     split_keys: splitKeys,
-    // The first vector of a partial result holds its row max, row sum and spread.
+    // The first vector of a partial result holds its row max, row sum and entropy sum.
     partial_width: 1 + chunks * valueVectors,
     groups,
   };
@@ -240,7 +240,7 @@ function dropoutParams({ dropout }: AttentionProblem): Pick<Params, "drop_last" 
   };
 }
 
-/** The hash of docs/semantics.md, dropout. */
+/** The hash of docs/semantics/attention.md, dropout. */
 function mixed(given: number): number {
   let x = given >>> 0;
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);

@@ -1,4 +1,4 @@
-// Random numbers from a seed, by the generator of dropout (docs/semantics.md) in its row 0.
+// Random numbers from a seed, by the generator of dropout (docs/semantics/attention.md) in its row 0.
 
 export class SeededRandom {
   readonly #seed: number;

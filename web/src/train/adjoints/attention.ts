@@ -1,6 +1,6 @@
 // Of attention, in its tensors and in options that are tensors.
 
-import type { ModTrees } from "../../api/operations/remembering.js";
+import type { ModTrees } from "../../api/operations/record-functions.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { RecordedAttention } from "../../layers/attention-rule.js";
 import { ATTENTION_VJP, SCORE_GRADIENTS } from "../../operations/attention-vjp.js";

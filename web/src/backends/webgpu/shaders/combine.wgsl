@@ -29,7 +29,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       let partial = partials[at];
       if (partial.y != 0.0) {
         let rescale = exp(partial.x - sums.row_max);
-        sums.spread += rescale * (partial.z + partial.y * (partial.x - sums.row_max));
+        sums.entropy_sum += rescale * (partial.z + partial.y * (partial.x - sums.row_max));
         sums.row_sum += rescale * partial.y;
         output += rescale * partials[at + 1u + vector];
       }

@@ -108,7 +108,7 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
         rescales[own_row] = rescale;
       }
       if (ENTROPY) {
-        sums.spread = select(rescale * (sums.spread + sums.row_sum * (sums.row_max - new_max)), 0.0, sums.row_max <= NONE);
+        sums.entropy_sum = select(rescale * (sums.entropy_sum + sums.row_sum * (sums.row_max - new_max)), 0.0, sums.row_max <= NONE);
       }
       sums.row_sum *= rescale;
       sums.row_max = new_max;
@@ -121,7 +121,7 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
         let weight = select(0.0, select(power, SMALLEST_WEIGHT, power < SMALLEST_WEIGHT), is_seen);
         sums.row_sum += weight;
         if (ENTROPY) {
-          sums.spread += select(0.0, weight * below, is_seen && !(below < -80.0));
+          sums.entropy_sum += select(0.0, weight * below, is_seen && !(below < -80.0));
         }
         scores[at] = kept_weight(weight, row, first + key);
       }
@@ -146,9 +146,9 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
   }
 
   if (SOFTMAX) {
-    let whole = row_total(vec4f(sums.row_sum, sums.spread, 0.0, 0.0), own_row, thread, by_lanes);
+    let whole = row_total(vec4f(sums.row_sum, sums.entropy_sum, 0.0, 0.0), own_row, thread, by_lanes);
     sums.row_sum = whole.x;
-    sums.spread = whole.y;
+    sums.entropy_sum = whole.y;
   }
   if (own_key == 0u) {
     states[own_row] = sums;

@@ -19,7 +19,7 @@ const OPERATORS: Readonly<Partial<Record<Opcode, (a: string, b: string, c: strin
   h: () => "row.indices.y",
   q: () => "row.indices.z",
   k: () => "k",
-  spread: (a) => a,
+  broadcast: (a) => a,
   select: (a, b, c) => `select(${c}, ${b}, ${a} != 0.0)`,
   multiplyAdd: (a, b, c) => `${a} * ${b} + ${c}`,
   abs: (a) => `abs(${a})`,

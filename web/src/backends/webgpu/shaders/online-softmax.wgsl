@@ -19,7 +19,7 @@ fn rescale_row(sums: ptr<function, RowState>, s: ptr<function, Scores>) -> f32 {
     if (row_max > before) {
       rescale = select(exp(before - row_max), 0.0, before <= NONE);
       if (ENTROPY) {
-        (*sums).spread = select(rescale * ((*sums).spread + (*sums).row_sum * (before - row_max)), 0.0, before <= NONE);
+        (*sums).entropy_sum = select(rescale * ((*sums).entropy_sum + (*sums).row_sum * (before - row_max)), 0.0, before <= NONE);
       }
       (*sums).row_sum *= rescale;
       (*sums).row_max = row_max;
@@ -37,7 +37,7 @@ fn weigh_scores(sums: ptr<function, RowState>, s: ptr<function, Scores>, seen: u
       let weight = select(0.0, select(power, SMALLEST_WEIGHT, power < SMALLEST_WEIGHT), is_seen);
       (*sums).row_sum += weight;
       if (ENTROPY) {
-        (*sums).spread += select(0.0, weight * below, is_seen && !(below < -80.0));
+        (*sums).entropy_sum += select(0.0, weight * below, is_seen && !(below < -80.0));
       }
       (*s)[c] = kept_weight(weight, row, j + c);
     } else {

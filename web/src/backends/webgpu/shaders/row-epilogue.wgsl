@@ -28,7 +28,7 @@ fn row_epilogue(given: RowState, h: u32, row: u32, writes: bool) -> f32 {
       if (sink > NONE && !is_empty) {
         sums.row_max = select(given.row_max, sink, sink > given.row_max);
         rescale = exp(given.row_max - sums.row_max);
-        sums.spread = rescale * (given.spread + given.row_sum * (given.row_max - sums.row_max));
+        sums.entropy_sum = rescale * (given.entropy_sum + given.row_sum * (given.row_max - sums.row_max));
         sums.row_sum = given.row_sum * rescale + exp(sink - sums.row_max);
       }
     }
@@ -42,7 +42,7 @@ fn row_epilogue(given: RowState, h: u32, row: u32, writes: bool) -> f32 {
         if (SINKS) {
           weights = select(1.0, given.row_sum * rescale / sums.row_sum, !is_empty);
         }
-        results[P.entropy_at + row] = bits_of(select(weights * log(sums.row_sum) - sums.spread / sums.row_sum, 0.0, is_empty));
+        results[P.entropy_at + row] = bits_of(select(weights * log(sums.row_sum) - sums.entropy_sum / sums.row_sum, 0.0, is_empty));
       }
       if (STATS) {
         stats[row] = vec2f(sums.row_max, sums.row_sum);

@@ -5,7 +5,7 @@ override SOFTMAX: bool;
 struct RowState {
   row_max: f32,
   row_sum: f32,
-  spread: f32,
+  entropy_sum: f32,
 }
 
 fn empty_state() -> RowState {

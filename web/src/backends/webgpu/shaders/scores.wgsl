@@ -1,4 +1,4 @@
-// A query row, and what happens to its scores: the steps of docs/semantics.md that the call has.
+// A query row, and what happens to its scores: the steps of docs/semantics/attention.md that the call has.
 
 override SOFTCAP: bool;
 override ALIBI_SLOPES: bool;

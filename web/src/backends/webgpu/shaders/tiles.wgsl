@@ -67,7 +67,7 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
   var row_max = vec4f(empty_state().row_max);
   // Without softmax the eight sums of a row add up to 1.
   var row_sum = vec4f(empty_state().row_sum / f32(SHARING));
-  var spread = vec4f();
+  var entropy_sum = vec4f();
   var o: array<array<vec4f, OWN_VECTORS>, OWN>;
 
   for (var first = task.begin; first < task.end; first += KEYS) {
@@ -155,7 +155,7 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
       new_max = eight_max(new_max, thread, by_lanes);
       let rescale = select(exp(row_max - new_max), vec4f(), row_max <= vec4f(NONE));
       if (ENTROPY) {
-        spread = select(rescale * (spread + row_sum * (row_max - new_max)), vec4f(), row_max <= vec4f(NONE));
+        entropy_sum = select(rescale * (entropy_sum + row_sum * (row_max - new_max)), vec4f(), row_max <= vec4f(NONE));
       }
       row_sum *= rescale;
       row_max = new_max;
@@ -176,7 +176,7 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
         weight = select(vec4f(), select(power, vec4f(SMALLEST_WEIGHT), power < vec4f(SMALLEST_WEIGHT)), is_seen);
         row_sum += weight;
         if (ENTROPY) {
-          spread += select(vec4f(), weight * below, is_seen & !(below < vec4f(-80.0)));
+          entropy_sum += select(vec4f(), weight * below, is_seen & !(below < vec4f(-80.0)));
         }
       } else {
         for (var r = 0u; r < OWN; r++) { // unroll
@@ -226,11 +226,11 @@ fn main(@builtin(workgroup_id) group: vec3u, local: Local) {
   workgroupBarrier();
   row_sum = eight_sum(row_sum, thread, by_lanes);
   if (ENTROPY) {
-    spread = eight_sum(spread, thread, by_lanes);
+    entropy_sum = eight_sum(entropy_sum, thread, by_lanes);
   }
   for (var r = 0u; r < OWN; r++) { // unroll
     if (is_row(first_packed + r)) {
-      let state = RowState(row_max[r], row_sum[r], spread[r]);
+      let state = RowState(row_max[r], row_sum[r], entropy_sum[r]);
       let written = open_row(task, first_packed + r, state, task.chunk == 0u && side == 0u);
       for (var n = 0u; n < OWN_VECTORS; n++) { // unroll
         if (side + n * SHARING < VALUE_VECTORS) {

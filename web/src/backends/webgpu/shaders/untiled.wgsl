@@ -75,7 +75,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
 fn combine_states(sums: ptr<function, RowState>, thread: u32) -> f32 {
   var rescale = 1.0;
   if (SOFTMAX) {
-    combined[thread] = vec4f((*sums).row_max, (*sums).row_sum, (*sums).spread, 0.0);
+    combined[thread] = vec4f((*sums).row_max, (*sums).row_sum, (*sums).entropy_sum, 0.0);
     workgroupBarrier();
     var row_max = NONE;
     for (var t = 0u; t < SLICES; t++) {
@@ -86,7 +86,7 @@ fn combine_states(sums: ptr<function, RowState>, thread: u32) -> f32 {
     for (var t = 0u; t < SLICES; t++) {
       let other = combined[thread % ROWS + t * ROWS];
       let factor = select(exp(other.x - row_max), 0.0, other.x <= NONE);
-      whole.spread += select(factor * (other.z + other.y * (other.x - row_max)), 0.0, other.x <= NONE);
+      whole.entropy_sum += select(factor * (other.z + other.y * (other.x - row_max)), 0.0, other.x <= NONE);
       whole.row_sum += select(factor * other.y, 0.0, other.y == 0.0);
     }
     rescale = select(exp((*sums).row_max - row_max), 0.0, (*sums).row_max <= NONE);

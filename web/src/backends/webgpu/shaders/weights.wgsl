@@ -1,4 +1,4 @@
-// The weight of a score without softmax, and dropout of weights as docs/semantics.md has it.
+// The weight of a score without softmax, and dropout of weights as docs/semantics/attention.md has it.
 
 override SIGMOID: bool;
 override DROPOUT: bool;

@@ -7,7 +7,7 @@ struct OutputRow {
 fn open_row(task: Task, packed: u32, state: RowState, writes: bool) -> OutputRow {
   let at = (task.split * P.rows + row_number(task, packed)) * P.partial_width;
   if (writes) {
-    partials[at] = vec4f(state.row_max, state.row_sum, state.spread, 0.0);
+    partials[at] = vec4f(state.row_max, state.row_sum, state.entropy_sum, 0.0);
   }
   return OutputRow(at + 1u);
 }
