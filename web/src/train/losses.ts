@@ -8,7 +8,7 @@ import { readCount, readFinite } from "../api/read-values.js";
 import { Tensor } from "../api/tensor.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
-import { readOnce } from "../layers/read.js";
+import { readCopy } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
 import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
 import { vectorOf } from "../operations/training/vectors.js";
@@ -32,7 +32,7 @@ export interface CrossEntropyOptions extends LossOptions {
 export function crossEntropy(logits: Tensor, targets: TokenInput, options: CrossEntropyOptions): Promise<Tensor> {
   const where = "crossEntropy";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const given = readOnce(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
+    const given = readCopy(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
     const scope = Pass.scopeOf(where, given["pass"]);
     const ignored = readCount(where, "ignoreIndex", given["ignoreIndex"], -100, 2 ** 31 - 1, -(2 ** 31));
     const smoothing = readFinite(where, "labelSmoothing", given["labelSmoothing"], 0);
@@ -64,7 +64,7 @@ function elementLoss(
   options: LossOptions,
 ): Promise<Tensor> {
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const given = readOnce(where, "options", options, ["pass"]);
+    const given = readCopy(where, "options", options, ["pass"]);
     const scope = Pass.scopeOf(where, given["pass"]);
     // The caller may change the array of the targets as soon as the call has returned, so it is read first.
     const target = await scope.take(where, "targets", targets);
