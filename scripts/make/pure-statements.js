@@ -43,8 +43,11 @@ function marked(code) {
       if (init === null || isPlain(init)) continue;
       const { start, end, type } = init;
       const value = code.slice(start, end);
+      const number = numberOf(init);
       text += code.slice(from, start);
-      text += PURE + (isSimpleCall(init) ? value : `(()=>${type === "ObjectExpression" ? `(${value})` : value})()`);
+      if (number !== null) text += number;
+      else
+        text += PURE + (isSimpleCall(init) ? value : `(()=>${type === "ObjectExpression" ? `(${value})` : value})()`);
       from = end;
     }
   }
@@ -62,8 +65,6 @@ function isPlain(node) {
   if (!isNode(node)) return true;
   const { type } = node;
   if (type === "FunctionExpression" || type === "ArrowFunctionExpression") return true;
-  // Bundlers fold arithmetic.
-  if (type === "BinaryExpression") return isNumber(node.left) && isNumber(node.right);
   if (type === "TemplateLiteral") return node.expressions.length === 0;
   if (!PLAIN.has(type) || node.computed) return false;
   // The fields of objects that a class makes are evaluated when it makes one.
@@ -71,9 +72,22 @@ function isPlain(node) {
   return Object.values(node).every((part) => (Array.isArray(part) ? part.every(isPlain) : isPlain(part)));
 }
 
-/** @param {Node} node @returns {boolean} */
-const isNumber = (node) =>
-  node.type === "BinaryExpression" ? isPlain(node) : node.type === "Literal" && typeof node.value === "number";
+const ARITHMETIC = {
+  "+": (/** @type {number} */ a, /** @type {number} */ b) => a + b,
+  "-": (/** @type {number} */ a, /** @type {number} */ b) => a - b,
+  "*": (/** @type {number} */ a, /** @type {number} */ b) => a * b,
+  "/": (/** @type {number} */ a, /** @type {number} */ b) => a / b,
+  "**": (/** @type {number} */ a, /** @type {number} */ b) => a ** b,
+};
+
+/** What arithmetic on numbers gives, which esbuild keeps although nothing reads it; null where it is none. @param {Node} node @returns {number | null} */
+function numberOf(node) {
+  if (node.type === "Literal") return typeof node.value === "number" ? node.value : null;
+  if (node.type !== "BinaryExpression") return null;
+  const [left, right] = [numberOf(node.left), numberOf(node.right)];
+  const act = ARITHMETIC[/** @type {keyof typeof ARITHMETIC} */ (node.operator)];
+  return left === null || right === null || act === undefined ? null : act(left, right);
+}
 
 /** @typedef {Record<string, any> & { type: string }} Node */
 

@@ -306,7 +306,11 @@ describe("createHeed", () => {
     [{ wasm: { binary: new Uint8Array(8) } }, "load", "wasm.binary"],
     [{ wasm: { module: {} } }, "option", "wasm.module"],
     [{ wasm: { workerFactory: "x" } }, "option", "wasm.workerFactory"],
-    [{ wasm: { url: "x", binary: new Uint8Array(8) } }, "option", "one of wasm.url"],
+    [
+      { wasm: { url: "x", binary: new Uint8Array(8) } },
+      "option",
+      "wasm.url, wasm.binary and wasm.module exclude each other",
+    ],
     [{ wasm: { url: "http://127.0.0.1:1/none.wasm" } }, "load", "cannot fetch"],
     [null, "option", "options must be an object"],
   ])("refuses %o", async (options, code, message) => {

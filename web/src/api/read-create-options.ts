@@ -58,7 +58,9 @@ function readOverrides(where: string, value: unknown): ReadWasmOverrides {
     workerFactory: readFactory(where, given["workerFactory"]),
   };
   const sources = [overrides.url, overrides.binary, overrides.module].filter((source) => source !== null);
-  if (sources.length > 1) throw new HeedError("option", `${where}: give one of wasm.url, wasm.binary and wasm.module`);
+  if (sources.length > 1) {
+    throw new HeedError("option", `${where}: wasm.url, wasm.binary and wasm.module exclude each other`);
+  }
   return overrides;
 }
 

@@ -91,7 +91,7 @@ export function readAttentionOptions(where: string, options: unknown): ReadOptio
   checkNormalizer(where, read);
   if (read.out !== null && read.rules.keep) throw new HeedError("option", `${where}: out and keep exclude each other`);
   if (read.out !== null && !read.output) {
-    throw new HeedError("option", `${where}: out needs the output, which return.output: false leaves away`);
+    throw new HeedError("option", `${where}: out needs the output, not return.output: false`);
   }
   return read;
 }

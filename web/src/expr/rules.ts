@@ -25,35 +25,44 @@ const TAKES: Readonly<Record<Takes, readonly [words: string, ...types: unknown[]
 
 const rule = (gives: ExprType | null, ...takes: readonly Takes[]): Rule => ({ gives, takes });
 
+const index = rule("int");
+const ofNumber = rule(null, "number");
+const ofNumbers = rule(null, "number", "number");
+const real = rule("float", "number");
+const whole = rule("int", "whole", "whole");
+const order = rule("bool", "number", "number");
+const likeness = rule("bool", "any", "any");
+const logic = rule("bool", "truth", "truth");
+
 export const RULES: Readonly<Record<Exclude<Op, "const" | "at">, Rule>> = {
   score: rule("float"),
   prob: rule("float"),
-  b: rule("int"),
-  h: rule("int"),
-  q: rule("int"),
-  k: rule("int"),
-  neg: rule(null, "number"),
-  abs: rule(null, "number"),
+  b: index,
+  h: index,
+  q: index,
+  k: index,
+  neg: ofNumber,
+  abs: ofNumber,
   floor: rule("int", "number"),
-  sqrt: rule("float", "number"),
-  exp: rule("float", "number"),
-  log: rule("float", "number"),
-  tanh: rule("float", "number"),
+  sqrt: real,
+  exp: real,
+  log: real,
+  tanh: real,
   not: rule("bool", "truth"),
-  add: rule(null, "number", "number"),
-  sub: rule(null, "number", "number"),
-  mul: rule(null, "number", "number"),
-  min: rule(null, "number", "number"),
-  max: rule(null, "number", "number"),
+  add: ofNumbers,
+  sub: ofNumbers,
+  mul: ofNumbers,
+  min: ofNumbers,
+  max: ofNumbers,
   div: rule("float", "number", "number"),
-  floorDiv: rule("int", "whole", "whole"),
-  mod: rule("int", "whole", "whole"),
-  less: rule("bool", "number", "number"),
-  lessEqual: rule("bool", "number", "number"),
-  equal: rule("bool", "any", "any"),
-  notEqual: rule("bool", "any", "any"),
-  and: rule("bool", "truth", "truth"),
-  or: rule("bool", "truth", "truth"),
+  floorDiv: whole,
+  mod: whole,
+  less: order,
+  lessEqual: order,
+  equal: likeness,
+  notEqual: likeness,
+  and: logic,
+  or: logic,
   select: rule(null, "truth", "any", "any"),
 };
 

@@ -22,8 +22,19 @@ export function readOnce(
   options: unknown,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
+  return readCopy(where, what, options, names, ELSEWHERE);
+}
+
+/** The same, where no other library has names of its own for these options. */
+export function readCopy(
+  where: string,
+  what: string,
+  options: unknown,
+  names: readonly string[],
+  elsewhere?: Readonly<Record<string, string>>,
+): Readonly<Record<string, unknown>> {
   return guard("option", `${where}: reading ${what}`, () => {
-    const given = readRecord(where, what, options, names, ELSEWHERE);
+    const given = readRecord(where, what, options, names, elsewhere);
     const read: Record<string, unknown> = {};
     for (const name of names) {
       const value = given[name];

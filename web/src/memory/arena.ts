@@ -20,6 +20,13 @@ export const KEPT_BYTES = 2 ** 20;
 /** Addresses have 32 bits. A block ends before the last page, so that address + bytes never wraps. */
 export const MAX_BLOCK_BYTES = 2 ** 31 - 65536;
 
+/** Throws HeedError `memory` where there is no room. */
+export function allocate(allocator: Allocator, bytes: number): number {
+  const address = bytes <= MAX_BLOCK_BYTES ? allocator.allocate(bytes) >>> 0 : 0;
+  if (address !== 0) return address;
+  throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
+}
+
 export class Arena {
   readonly #allocator: Allocator;
   #kept: Block | null = null;
@@ -61,8 +68,6 @@ export class Arena {
       this.#kept = null;
     }
     const size = Math.max(64, Math.ceil(bytes / 64) * 64);
-    const address = size <= MAX_BLOCK_BYTES ? this.#allocator.allocate(size) >>> 0 : 0;
-    if (address === 0) throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
-    return { address, bytes: size };
+    return { address: allocate(this.#allocator, size), bytes: size };
   }
 }

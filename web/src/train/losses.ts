@@ -9,7 +9,7 @@ import { guardAsync } from "../base/guard.js";
 import { readCount, readFinite } from "../base/read-values.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
-import { readOnce } from "../layers/read.js";
+import { readCopy } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
 import { take } from "../layers/take.js";
 import type { Tape } from "../layers/tape.js";
@@ -58,7 +58,7 @@ async function run<P extends object>(scope: Scope, x: Tensor, operation: Operati
 export function crossEntropy(logits: Tensor, targets: TokenInput, options: CrossEntropyOptions): Promise<Tensor> {
   const where = "crossEntropy";
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const given = readOnce(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
+    const given = readCopy(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
     const scope = Pass.scopeOf(where, given["pass"]);
     const ignored = readCount(where, "ignoreIndex", given["ignoreIndex"], -100, 2 ** 31 - 1, -(2 ** 31));
     const smoothing = readFinite(where, "labelSmoothing", given["labelSmoothing"], 0);
@@ -90,7 +90,7 @@ function elementLoss(
   options: LossOptions,
 ): Promise<Tensor> {
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const given = readOnce(where, "options", options, ["pass"]);
+    const given = readCopy(where, "options", options, ["pass"]);
     const scope = Pass.scopeOf(where, given["pass"]);
     // The caller may change the array of the targets as soon as the call has returned, so it is read first.
     const target = await take(scope, where, "targets", targets);

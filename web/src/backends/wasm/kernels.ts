@@ -1,7 +1,7 @@
 // The front instance: Emscripten's module on the calling thread, its heap, and the calls that it computes on this thread.
 
 import { causeText, HeedError, type HeedErrorCode } from "../../base/errors.js";
-import { Arena, type Block, MAX_BLOCK_BYTES } from "../../memory/arena.js";
+import { Arena, allocate, type Block } from "../../memory/arena.js";
 import { bytesIn, copied, HeapView } from "../../memory/heap-view.js";
 import { ATTENTION_CALL } from "./generated/attention-call.js";
 import { type Job, type OutputPart, writeCall, writeInputs } from "./job.js";
@@ -140,9 +140,7 @@ export class Kernels {
   /** Allocates memory, 64-byte aligned, that the caller releases by address. */
   allocate(bytes: number): number {
     this.#assertUsable();
-    const address = bytes <= MAX_BLOCK_BYTES ? this.#raw.allocate(bytes) >>> 0 : 0;
-    if (address === 0) throw new HeedError("memory", `heed: the engine's memory has no room for ${bytes} more bytes`);
-    return address;
+    return allocate(this.#raw, bytes);
   }
 
   #assertUsable(): void {

@@ -65,9 +65,8 @@ async function start({ module, shared }: StartMessage): Promise<void> {
 
 /** Serves calls for as long as this worker lives. A trap ends the worker, because the state of its instance is then unknown. */
 function work({ worker, spins, answers }: PoolSlot): never {
-  const { heed_serve } = running();
+  const { heed_serve = abort("heed_serve, which they lack") } = running();
   while (true) {
-    if (heed_serve === undefined) abort("heed_serve, which they lack");
     heed_serve(worker, spins);
     if (answers) port.postMessage(DONE);
   }
@@ -135,8 +134,7 @@ function reply(compute: () => Outcome): void {
     const memoryBytes = heapBuffer().byteLength;
     port.postMessage({ kind: "done", status, message, outputs, refused, memoryBytes }, outputs);
   } catch (error) {
-    const message = String(error);
-    port.postMessage({ kind: "done", status: TRAPPED, message, outputs: [], refused: [], memoryBytes: 0 });
+    port.postMessage({ ...DONE, status: TRAPPED, message: String(error) });
   }
 }
 
