@@ -7,7 +7,6 @@ interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
-  readonly ts: number;
   readonly dur?: number;
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
@@ -29,35 +28,10 @@ export interface Watched {
  * Tasks of the page's main thread while it acts: how many, and the milliseconds of processor time of those over `limit`. Of the first try
  * that has none, or the last.
  */
-export async function tasksOver(limit: number, watched: Watched): Promise<{ all: number; over: number[] }> {
-  const found = ({ tasks }: Trace, allowed: number) => ({
-    all: tasks.length,
-    over: tasks.map(({ ms }) => ms).filter((ms) => ms > allowed),
-  });
-  return await tried(limit, watched, found, ({ over }) => over.length === 0);
-}
-
-/**
- * How many frames the page draws while it acts, and the milliseconds of processor time that its main thread takes for one. It is that of
- * the lower quartile: others' work slows most frames down, and none makes one quicker. Of the first try below `limit`, or the last.
- */
-export async function frameTime(limit: number, watched: Watched): Promise<{ frames: number; ms: number }> {
-  const found = ({ tasks, commits }: Trace) => {
-    const times = commits.map((commit, frame) => {
-      const before = commits[frame - 1] ?? 0;
-      return tasks.reduce((sum, { end, ms }) => (end > before && end <= commit ? sum + ms : sum), 0);
-    });
-    return { frames: times.length, ms: times.sort((a, b) => a - b)[Math.floor(times.length / 4)] ?? Number.NaN };
-  };
-  return await tried(limit, watched, found, ({ ms }) => ms < limit);
-}
-
-async function tried<Found>(
+export async function tasksOver(
   limit: number,
   { page, prepare, act }: Watched,
-  read: (trace: Trace, allowed: number) => Found,
-  isFine: (found: Found) => boolean,
-): Promise<Found> {
+): Promise<{ all: number; over: number[] }> {
   const address = page.url();
   for (let attempt = 1; ; attempt++) {
     // An address that differs after the # alone would not load the page anew.
@@ -65,10 +39,10 @@ async function tried<Found>(
     await page.goto(address);
     await prepare();
     const before = await standstill(page);
-    const trace = await traceOf(page, act);
+    const tasks = await tasksOf(page, act);
     const stood = Math.max(before, await standstill(page));
-    const found = read(trace, limit + Math.min(stood, limit));
-    if (isFine(found) || attempt === TRIES) return found;
+    const over = tasks.filter((ms) => ms > limit + Math.min(stood, limit));
+    if (over.length === 0 || attempt === TRIES) return { all: tasks.length, over };
   }
 }
 
@@ -86,15 +60,8 @@ async function standstill(page: Page): Promise<number> {
   });
 }
 
-/** What the page's main thread did. */
-interface Trace {
-  /** When a task ended, in microseconds, and its milliseconds of processor time. */
-  readonly tasks: readonly { readonly end: number; readonly ms: number }[];
-  /** When a frame's picture was handed over, in microseconds. The task that does so counts for the frame after. */
-  readonly commits: readonly number[];
-}
-
-async function traceOf(page: Page, act: () => Promise<unknown>): Promise<Trace> {
+/** The milliseconds of the page's main thread in each task while it acts. */
+async function tasksOf(page: Page, act: () => Promise<unknown>): Promise<number[]> {
   const browser = page.context().browser();
   if (browser === null) throw new Error("no browser");
   await browser.startTracing(page, { categories: ["disabled-by-default-devtools.timeline"] });
@@ -105,12 +72,8 @@ async function traceOf(page: Page, act: () => Promise<unknown>): Promise<Trace> 
       .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
       .map(({ pid, tid }) => `${pid} ${tid}`),
   );
-  const own = traceEvents.filter(({ pid, tid }) => mains.has(`${pid} ${tid}`));
-  return {
-    // Some machines settle the account of a thread twice a second, and charge a task of a millisecond with a hundred.
-    tasks: own.flatMap(({ name, ts, dur = 0, tdur }) =>
-      name === "RunTask" && tdur !== undefined ? [{ end: ts + dur, ms: Math.min(dur, tdur) / 1000 }] : [],
-    ),
-    commits: own.filter(({ name }) => name === "Commit").map(({ ts }) => ts),
-  };
+  // Some machines settle the account of a thread twice a second, and charge a task of a millisecond with a hundred.
+  return traceEvents.flatMap(({ name, pid, tid, dur = 0, tdur }) =>
+    name === "RunTask" && tdur !== undefined && mains.has(`${pid} ${tid}`) ? [Math.min(dur, tdur) / 1000] : [],
+  );
 }
