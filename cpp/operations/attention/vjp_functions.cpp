@@ -42,7 +42,7 @@ VjpFunctions::VjpFunctions(const VjpWork& work)
   const auto describe_function = [&](ProgramOf which, std::int32_t start, VjpFunction& function) {
     if (start != 0) function.slope = describe_program(expressions, start);
     function.reads = next;
-    for (Index i = 0; i < slopes.read_count; ++i) {
+    for (Index i = 0; next != nullptr && i < slopes.read_count; ++i) {
       if (slopes.reads[i].reader == static_cast<std::int32_t>(which)) *next++ = describe(expressions, slopes.reads[i]);
     }
     function.read_count = static_cast<int>(next - function.reads);

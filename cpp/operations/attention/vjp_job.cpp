@@ -33,7 +33,7 @@ void describe_rows(const VjpJob& job, const VjpBlock& block, VjpRows& all) {
     row.key_begin = std::clamp(row.key_begin, begin, end);
     row.key_end = std::clamp(row.key_end, row.key_begin, end);
     all.see_keys = all.see_keys || row.key_begin < row.key_end;
-    if (kernels::RowStats* const stats = job.rows.stats.as<kernels::RowStats>(); stats != nullptr) {
+    if (auto* const stats = job.rows.stats.as<kernels::RowStats>(); stats != nullptr) {
       row.stats = stats + job.row_index(block.group, block.first_row + i);
     } else {
       // The saved log-sum-exp makes P at once: row_max is lse * log2 e here, and P = exp2(score - row_max), as scores
