@@ -21,9 +21,9 @@ struct AffineTask {
 void run_task(const AffineCall& call, const AffineTask& task) {
   const auto& [input, weights, rule, output] = call;
   float* const target = output.row(task.first_row) + task.first_column;
-  const auto target_stride = static_cast<std::ptrdiff_t>(output.stride);
+  const auto target_stride = stride_of(output);
   kernels::packed_gemm({.rows = input.row(task.first_row),
-                        .row_stride = static_cast<std::ptrdiff_t>(input.stride),
+                        .row_stride = stride_of(input),
                         .row_count = static_cast<int>(task.rows),
                         .panels = weights + task.first_column * input.length,
                         .depth = static_cast<int>(input.length),
@@ -72,8 +72,7 @@ Status run(const AffineCall& call, Executor& executor, const StopFlag* stop) {
                     .columns = std::min(columns_per_task, output.length - first_column),
                     .scratch = scratch.data() + worker * per_worker});
   });
-  if (is_set(stop)) return {StatusCode::aborted, "linear: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

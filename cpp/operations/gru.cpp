@@ -51,7 +51,7 @@ Status make_gru_problem(const GruCall& call, GruProblem& problem) {
   if (!status.is_ok()) return status;
   if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
   problem = {.batch = options.batch, .steps = gates.count / options.batch, .hidden = hidden, .call = call};
-  return inputs.state.is_present() ? kRules.check("state", inputs.state, options.batch, hidden) : Status{};
+  return kRules.check_if_present("state", inputs.state, options.batch, hidden);
 }
 
 /// Some columns of the state of some batch entries.

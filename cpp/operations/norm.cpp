@@ -32,9 +32,9 @@ Status run(const NormCall& call, Executor& executor, const StopFlag* stop) {
   parallel_for(executor, {divide_up(input.count, rows), workers, stop}, [&](Index task, int /*worker*/) {
     const Index first = task * rows;
     kernels::normalize_rows({.source = input.row(first),
-                             .source_stride = static_cast<std::ptrdiff_t>(input.stride),
+                             .source_stride = stride_of(input),
                              .target = output.row(first),
-                             .target_stride = static_cast<std::ptrdiff_t>(output.stride),
+                             .target_stride = stride_of(output),
                              .row_count = static_cast<int>(std::min(rows, input.count - first)),
                              .length = static_cast<int>(input.length),
                              .is_centred = norm.is_centred,
@@ -42,8 +42,7 @@ Status run(const NormCall& call, Executor& executor, const StopFlag* stop) {
                              .weight = norm.weight,
                              .bias = norm.bias});
   });
-  if (is_set(stop)) return {StatusCode::aborted, "norm: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

@@ -31,13 +31,12 @@ Status run(const PointwiseCall& call, Executor& executor, const StopFlag* stop) 
     kernels::PointwiseTask kernel_task =
         pointwise_task(rule, first, std::min(rows, input.count - first), 0, input.length);
     kernel_task.source = input.row(first);
-    kernel_task.source_stride = static_cast<std::ptrdiff_t>(input.stride);
+    kernel_task.source_stride = stride_of(input);
     kernel_task.target = output.row(first);
-    kernel_task.target_stride = static_cast<std::ptrdiff_t>(output.stride);
+    kernel_task.target_stride = stride_of(output);
     kernels::pointwise(kernel_task);
   });
-  if (is_set(stop)) return {StatusCode::aborted, "pointwise: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

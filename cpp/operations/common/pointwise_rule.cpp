@@ -16,7 +16,7 @@ Status check_repeated(const RowRules& rules, const char* name, const Rows<const 
 
 kernels::RepeatedRows repeated(const Rows<const float>& rows, Index first_column) {
   if (!rows.is_present()) return {nullptr, 0, 1};
-  return {rows.data + first_column, static_cast<std::ptrdiff_t>(rows.stride), static_cast<std::ptrdiff_t>(rows.count)};
+  return {rows.data + first_column, stride_of(rows), static_cast<std::ptrdiff_t>(rows.count)};
 }
 
 }  // namespace

@@ -19,6 +19,12 @@ struct Rows {
   [[nodiscard]] T* row(Index index) const { return is_present() ? data + index * stride : nullptr; }
 };
 
+/// Numbers from one row to the next, as an offset of pointers.
+template <typename T>
+std::ptrdiff_t stride_of(const Rows<T>& rows) {
+  return static_cast<std::ptrdiff_t>(rows.stride);
+}
+
 /// Rows come as views of [1, 1, count, length].
 template <typename T>
 Rows<T> unpack_rows(const PackedView& view) {
@@ -40,6 +46,17 @@ struct RowRules {
                     {name, " must be ", count, " rows of ", length, " numbers, got ", rows.count, " of ", rows.length});
     }
     return check_sizes(name, rows);
+  }
+
+  /// Absent rows have any sizes.
+  template <typename T>
+  [[nodiscard]] Status check_if_present(const char* name, const Rows<T>& rows, Index count, Index length) const {
+    return rows.is_present() ? check(name, rows, count, length) : Status{};
+  }
+
+  /// The end of an operation, which may have been stopped.
+  [[nodiscard]] Status end(const StopFlag* stop) const {
+    return is_set(stop) ? broken(StatusCode::aborted, {"stopped by its caller"}) : Status{};
   }
 
   template <typename T>

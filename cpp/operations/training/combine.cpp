@@ -16,7 +16,7 @@ constexpr RowRules kSquareRules{"squareSum"};
 Status run(const CombineCall& call, Executor& executor, const StopFlag* stop) {
   const auto& [x, y, a, b, output] = call;
   const Status status = first_failure({kRules.check("x", x, 1, x.length), kRules.check("output", output, 1, x.length),
-                                       y.is_present() ? kRules.check("y", y, 1, x.length) : Status{}});
+                                       kRules.check_if_present("y", y, 1, x.length)});
   if (!status.is_ok()) return status;
   return for_each_part(executor, {.length = x.length, .operation = kRules.operation, .stop = stop},
                        [&](Index first, int length) {

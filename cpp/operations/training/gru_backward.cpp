@@ -40,13 +40,11 @@ Status check(const GruBackwardCall& call) {
   if (call.forward.weights == nullptr || call.transposed_weights == nullptr) {
     return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
   }
-  const auto check_if = [](const char* name, const auto& rows, Index count, Index length) {
-    return rows.is_present() ? kRules.check(name, rows, count, length) : Status{};
-  };
-  return first_failure({kRules.check_sizes("gates", gates), check_if("state", call.forward.state, batch, hidden),
+  return first_failure({kRules.check_sizes("gates", gates),
+                        kRules.check_if_present("state", call.forward.state, batch, hidden),
                         kRules.check("states", call.states, gates.count, hidden),
-                        check_if("stateGradients", call.state_gradients, gates.count, hidden),
-                        check_if("lastGradient", call.last_gradient, batch, hidden),
+                        kRules.check_if_present("stateGradients", call.state_gradients, gates.count, hidden),
+                        kRules.check_if_present("lastGradient", call.last_gradient, batch, hidden),
                         kRules.check("gatesGradient", call.gates_gradient, gates.count, gates.length),
                         kRules.check("hiddenGradient", call.hidden_gradient, gates.count, gates.length),
                         kRules.check("previous", call.previous, gates.count, hidden),
@@ -180,8 +178,7 @@ Status run(const GruBackwardCall& call, Executor& executor, const StopFlag* stop
     run_task(problem, first, std::min(kEntriesPerTask, problem.batch - first),
              divided(scratch.data() + worker * per_worker, problem.hidden));
   });
-  if (is_set(stop)) return {StatusCode::aborted, "gruBackward: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

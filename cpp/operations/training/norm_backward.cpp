@@ -18,11 +18,6 @@ constexpr double kCost = 16.0;
 /// Rows of a task, whose sums for weight and bias are added up.
 constexpr Index kRowsPerTask = 32;
 
-template <typename T>
-std::ptrdiff_t stride_of(const Rows<T>& rows) {
-  return static_cast<std::ptrdiff_t>(rows.stride);
-}
-
 }  // namespace
 
 Status run(const NormBackwardCall& call, Executor& executor, const StopFlag* stop) {

@@ -36,13 +36,10 @@ Status run(const AdamCall& call, Executor& executor, const StopFlag* stop) {
 Status run(const SgdCall& call, Executor& executor, const StopFlag* stop) {
   const Index length = call.parameters.length;
   const auto check = [&](const char* name, const auto& row) { return kSgdRules.check(name, row, 1, length); };
-  const auto check_if = [&](const char* name, const auto& row) {
-    return row.is_present() ? check(name, row) : Status{};
-  };
-  const Status status =
-      first_failure({check("parameters", call.parameters), check("gradients", call.gradients),
-                     check_if("velocities", call.velocities), check("nextParameters", call.next_parameters),
-                     check_if("nextVelocities", call.next_velocities)});
+  const Status status = first_failure({check("parameters", call.parameters), check("gradients", call.gradients),
+                                       kSgdRules.check_if_present("velocities", call.velocities, 1, length),
+                                       check("nextParameters", call.next_parameters),
+                                       kSgdRules.check_if_present("nextVelocities", call.next_velocities, 1, length)});
   if (!status.is_ok()) return status;
   const Vectors vectors{.length = length, .operation = kSgdRules.operation, .stop = stop};
   return for_each_part(executor, vectors, [&](Index first, int count) {

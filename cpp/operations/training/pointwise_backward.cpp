@@ -15,27 +15,20 @@ constexpr RowRules kRules{"pointwiseBackward"};
 constexpr double kCost = 24.0;
 constexpr Index kTaskNumbers = Index{1} << 14;
 
-template <typename T>
-std::ptrdiff_t stride_of(const Rows<T>& rows) {
-  return static_cast<std::ptrdiff_t>(rows.stride);
-}
-
 }  // namespace
 
 Status run(const PointwiseBackwardCall& call, Executor& executor, const StopFlag* stop) {
   const auto& [gradient, source, factor, activation, source_gradient, factor_gradient] = call;
   const Index count = gradient.count, length = gradient.length;
-  const auto check_if = [&](const char* name, const auto& rows) {
-    return rows.is_present() ? kRules.check(name, rows, count, length) : Status{};
-  };
   if (!is_known(activation)) {
     return kRules.broken(StatusCode::option,
                          {"activation must be one of those known, got number ", static_cast<Index>(activation)});
   }
   const Status status =
       first_failure({kRules.check_sizes("gradient", gradient), kRules.check("source", source, count, length),
-                     check_if("factor", factor), kRules.check("sourceGradient", source_gradient, count, length),
-                     check_if("factorGradient", factor_gradient)});
+                     kRules.check_if_present("factor", factor, count, length),
+                     kRules.check("sourceGradient", source_gradient, count, length),
+                     kRules.check_if_present("factorGradient", factor_gradient, count, length)});
   if (!status.is_ok() || count == 0 || length == 0) return status;
   const Index rows = std::max<Index>(1, kTaskNumbers / length);
   const int workers = choose_workers(executor, kCost * static_cast<double>(count) * static_cast<double>(length));
@@ -55,8 +48,7 @@ Status run(const PointwiseBackwardCall& call, Executor& executor, const StopFlag
                                  .length = static_cast<int>(length),
                                  .activation = activation});
   });
-  if (is_set(stop)) return {StatusCode::aborted, "pointwiseBackward: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

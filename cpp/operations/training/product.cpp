@@ -20,7 +20,7 @@ Status check(const ProductCall& call) {
   const Index depth = is_transposed ? left.count : left.length;
   return first_failure({kRules.check_sizes("left", left), kRules.check("right", right, depth, right.length),
                         kRules.check("output", output, rows, right.length),
-                        addend.is_present() ? kRules.check("addend", addend, rows, right.length) : Status{}});
+                        kRules.check_if_present("addend", addend, rows, right.length)});
 }
 
 }  // namespace
@@ -47,23 +47,22 @@ Status run(const ProductCall& call, Executor& executor, const StopFlag* stop) {
     const Index column = task / row_cuts * columns_per_task;
     float* const own = scratch.data() + worker * per_worker;
     kernels::strided_gemm({.left = left.data + (is_transposed ? row : row * left.stride),
-                           .left_stride = static_cast<std::ptrdiff_t>(left.stride),
+                           .left_stride = stride_of(left),
                            .is_transposed = is_transposed,
                            .row_count = static_cast<int>(std::min(kRowsPerTask, output.count - row)),
                            .depth = static_cast<int>(depth),
                            .right = right.data + column,
-                           .right_stride = static_cast<std::ptrdiff_t>(right.stride),
+                           .right_stride = stride_of(right),
                            .columns = static_cast<int>(std::min(columns_per_task, output.length - column)),
                            .addend = addend.is_present() ? addend.row(row) + column : nullptr,
-                           .addend_stride = static_cast<std::ptrdiff_t>(addend.stride),
+                           .addend_stride = stride_of(addend),
                            .sums = output.row(row) + column,
-                           .sum_stride = static_cast<std::ptrdiff_t>(output.stride),
+                           .sum_stride = stride_of(output),
                            .panel = own,
                            .last_panel = own + panel_floats,
                            .left_block = is_transposed ? own + panels_floats : nullptr});
   });
-  if (is_set(stop)) return {StatusCode::aborted, "product: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

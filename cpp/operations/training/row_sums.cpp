@@ -20,9 +20,8 @@ constexpr Index kRowsPerSum = 64;
 
 Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
   const auto& [rows, addend, output] = call;
-  const Status status =
-      first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, 1, rows.length),
-                     addend.is_present() ? kRules.check("addend", addend, 1, rows.length) : Status{}});
+  const Status status = first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, 1, rows.length),
+                                       kRules.check_if_present("addend", addend, 1, rows.length)});
   if (!status.is_ok() || rows.length == 0) return status;
   const int workers = choose_workers(executor, static_cast<double>(rows.count) * static_cast<double>(rows.length));
   parallel_for(executor, {divide_up(rows.length, kColumnsPerTask), workers, stop}, [&](Index task, int /*worker*/) {
@@ -38,7 +37,7 @@ Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
       float sums[kColumnsPerTask] = {};
       const auto count = static_cast<int>(std::min(kRowsPerSum, rows.count - row));
       kernels::add_rows({.rows = rows.row(row) + column,
-                         .stride = static_cast<std::ptrdiff_t>(rows.stride),
+                         .stride = stride_of(rows),
                          .row_count = count,
                          .length = static_cast<int>(columns),
                          .sums = sums});
@@ -46,8 +45,7 @@ Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
           {.rows = sums, .stride = 0, .row_count = 1, .length = static_cast<int>(columns), .sums = total});
     }
   });
-  if (is_set(stop)) return {StatusCode::aborted, "rowSums: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed

@@ -17,7 +17,7 @@ Status check(const ScatterAddCall& call) {
   const auto& [rows, indices, addend, output] = call;
   const Status status =
       first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, output.count, rows.length),
-                     addend.is_present() ? kRules.check("addend", addend, output.count, rows.length) : Status{}});
+                     kRules.check_if_present("addend", addend, output.count, rows.length)});
   if (!status.is_ok()) return status;
   for (Index i = 0; i < rows.count; ++i) {
     if (indices[i] >= 0 && indices[i] < output.count) continue;
@@ -53,8 +53,7 @@ Status run(const ScatterAddCall& call, Executor& executor, const StopFlag* stop)
                          .sums = output.row(indices[i]) + column});
     }
   });
-  if (is_set(stop)) return {StatusCode::aborted, "scatterAdd: stopped by its caller"};
-  return {};
+  return kRules.end(stop);
 }
 
 }  // namespace heed
