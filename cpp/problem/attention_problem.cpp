@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "problem/check_blocks.hpp"
+#include "problem/attention_checks.hpp"
 #include "problem/check_expressions.hpp"
-#include "problem/check_options.hpp"
-#include "problem/check_score.hpp"
-#include "problem/check_slice.hpp"
 #include "problem/check_views.hpp"
 
 namespace heed {

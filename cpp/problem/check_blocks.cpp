@@ -1,4 +1,4 @@
-#include "problem/check_blocks.hpp"
+#include "problem/attention_checks.hpp"
 
 #include "heed/rounding.hpp"
 #include "problem/check_views.hpp"

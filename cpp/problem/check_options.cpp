@@ -1,4 +1,4 @@
-#include "problem/check_options.hpp"
+#include "problem/attention_checks.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -1,4 +1,4 @@
-#include "problem/check_score.hpp"
+#include "problem/attention_checks.hpp"
 
 #include <array>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "problem/check_slice.hpp"
+#include "problem/attention_checks.hpp"
 
 #include "problem/failures.hpp"
 

@@ -1,4 +1,4 @@
-#include "operations/attention/attend_splits.hpp"
+#include "operations/attention/attention_job.hpp"
 
 #include "kernels/instances/attention.hpp"
 

@@ -4,10 +4,8 @@
 
 #include "heed/rounding.hpp"
 #include "kernels/instances/attention.hpp"
-#include "operations/attention/attend_splits.hpp"
 #include "operations/attention/attention_job.hpp"
 #include "operations/attention/describe.hpp"
-#include "operations/attention/mean_weights.hpp"
 #include "operations/attention/prepare_scores.hpp"
 #include "operations/common/scratch.hpp"
 #include "plan/attention_plan.hpp"

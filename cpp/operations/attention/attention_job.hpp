@@ -67,4 +67,16 @@ kernels::AttentionTask describe_rows(const AttentionJob& job, const GroupRows& r
 /// The address of the stats that the first pass leaves for the second; null: there is no second.
 kernels::RowStats* row_stats_of(const AttentionJob& job, Index batch, Index head, Index query);
 
+/// The floats that job.partials needs; 0 where groups are not split.
+Index partials_floats(const AttentionProblem& problem, const AttentionPlan& plan);
+
+/// Decode with split-KV: the splits of the keys are tasks, and their partial results are combined.
+void attend_splits(const AttentionJob& job, Executor& executor);
+
+/// Floats that job.row_stats needs; 0 where no mean is wanted.
+Index row_stats_floats(const AttentionProblem& problem, const AttentionPlan& plan);
+
+/// The mean of the weights over the heads: a second pass, for which the first keeps the stats of each row.
+void average_weights(const AttentionJob& job, Executor& executor);
+
 }  // namespace heed

@@ -1,4 +1,4 @@
-#include "operations/attention/mean_weights.hpp"
+#include "operations/attention/attention_job.hpp"
 
 #include <algorithm>
 
