@@ -200,16 +200,11 @@ AttentionVjpResult attention_vjp(const AttentionInputs& inputs, const AttentionO
                             .key = zeros(inputs.key.shape),
                             .value = zeros(inputs.value.shape)};
   if (inputs.bias.is_present()) result.bias = zeros(inputs.bias.shape);
-  const auto start = [](std::vector<double>& gradient, const TensorView<const float>& parameter) {
-    if (parameter.is_present()) gradient = zeros(parameter.shape);
-  };
-  const ScoreFunction& score = options.score;
-  start(result.score.w, score.w);
-  start(result.score.wq, score.wq);
-  start(result.score.wk, score.wk);
-  start(result.score.b, score.b);
-  start(result.score.v, score.v);
-  start(result.score.bandwidth, score.bandwidth);
+  for_each_parameter(
+      [](const char* /*name*/, std::vector<double>& gradient, const TensorView<const float>& parameter) {
+        if (parameter.is_present()) gradient = zeros(parameter.shape);
+      },
+      result.score, options.score);
   const Shape& shape = inputs.query.shape;
   if (options.sinks != nullptr) result.sinks.resize(static_cast<std::size_t>(shape[1]));
   result.tables.resize(static_cast<std::size_t>(options.expressions.number_count));

@@ -8,10 +8,8 @@
 
 namespace heed::reference {
 
-/// Gradients of the score function's parameters, each in the shape of what was given; empty where nothing was.
-struct ScoreVjpResult {
-  std::vector<double> w, wq, wk, b, v, bandwidth;
-};
+/// Each in the shape of what was given; empty where nothing was.
+using ScoreVjpResult = ScoreParameters<std::vector<double>>;
 
 /// Gradients of the sum of output * output_gradient and of weights * weights_gradient, dense, in [batch, heads, length,
 /// dim] order.

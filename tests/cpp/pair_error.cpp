@@ -24,35 +24,28 @@ PairDerivatives exact_derivatives(const ScoreFunction& score, Index head, const 
   std::vector<double> of_query(query.size());
   std::vector<double> of_key(key.size());
   reference::ScoreVjpResult of_score;
-  const auto size = [](const TensorView<const float>& view) {
-    return view.is_present() ? static_cast<std::size_t>(view.shape[1] * view.shape[2] * view.shape[3]) : 0;
+  const auto start = [](const char* /*name*/, std::vector<double>& gradient, const TensorView<const float>& view) {
+    if (view.is_present()) gradient.resize(static_cast<std::size_t>(view.shape[1] * view.shape[2] * view.shape[3]));
   };
-  of_score.w.resize(size(score.w));
-  of_score.wq.resize(size(score.wq));
-  of_score.wk.resize(size(score.wk));
-  of_score.b.resize(size(score.b));
-  of_score.v.resize(size(score.v));
-  of_score.bandwidth.resize(size(score.bandwidth));
+  for_each_parameter(start, of_score, score);
   reference::add_pair_gradients(score, head, {query, key, 1.0}, {of_query, of_key, of_score});
   const auto all = [](const std::vector<double>& values) {
     std::vector<Derivative> derivatives;
     for (const double value : values) derivatives.push_back({.value = value});
     return derivatives;
   };
-  const auto own = [&](const std::vector<double>& values, const TensorView<const float>& view) {
-    if (!view.is_present()) return std::vector<Derivative>{};
+  PairDerivatives made;
+  made.query = all(of_query);
+  made.key = all(of_key);
+  const auto take_own = [&](const char* /*name*/, std::vector<Derivative>& own, const std::vector<double>& values,
+                            const TensorView<const float>& view) {
+    if (!view.is_present()) return;
     const auto count = static_cast<std::ptrdiff_t>(view.shape[2] * view.shape[3]);
     const auto first = values.begin() + (view.shape[1] == 1 ? 0 : static_cast<std::ptrdiff_t>(head)) * count;
-    return all({first, first + count});
+    own = all({first, first + count});
   };
-  return {.query = all(of_query),
-          .key = all(of_key),
-          .w = own(of_score.w, score.w),
-          .wq = own(of_score.wq, score.wq),
-          .wk = own(of_score.wk, score.wk),
-          .b = own(of_score.b, score.b),
-          .v = own(of_score.v, score.v),
-          .bandwidth = own(of_score.bandwidth, score.bandwidth)};
+  for_each_parameter(take_own, made, of_score, score);
+  return made;
 }
 
 void add(Derivative& derivative, double magnitude, double error) {

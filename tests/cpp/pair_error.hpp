@@ -22,10 +22,9 @@ struct Derivative {
   double error = 0.0;
 };
 
-struct PairDerivatives {
+/// Parameters are those for the pair's head, where they were given.
+struct PairDerivatives : ScoreParameters<std::vector<Derivative>> {
   std::vector<Derivative> query, key;
-  // Of the parameters for the pair's head, where they were given.
-  std::vector<Derivative> w, wq, wk, b, v, bandwidth;
 };
 
 /// `error` is that of the score, relative.

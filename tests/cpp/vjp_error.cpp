@@ -59,8 +59,8 @@ Approximate times(const Approximate& a, const Approximate& b) {
                      kUnitRoundoff * std::abs(value)};
 }
 
-struct Sums {
-  std::vector<SumBound> query, key, value, bias, sinks, w, wq, wk, b, v, bandwidth, tables;
+struct Sums : ScoreParameters<std::vector<SumBound>> {
+  std::vector<SumBound> query, key, value, bias, sinks, tables;
   SumBound log_scale;
 };
 
@@ -99,12 +99,8 @@ class Bounds {
     sums_.value.resize(exact.value.size());
     sums_.bias.resize(exact.bias.size());
     sums_.sinks.resize(exact.sinks.size());
-    sums_.w.resize(exact.score.w.size());
-    sums_.wq.resize(exact.score.wq.size());
-    sums_.wk.resize(exact.score.wk.size());
-    sums_.b.resize(exact.score.b.size());
-    sums_.v.resize(exact.score.v.size());
-    sums_.bandwidth.resize(exact.score.bandwidth.size());
+    for_each_parameter([](const char*, auto& sums, const auto& gradient) { sums.resize(gradient.size()); }, sums_,
+                       exact.score);
     sums_.tables.resize(exact.tables.size());
   }
 
@@ -156,19 +152,16 @@ class Bounds {
   [[nodiscard]] std::optional<VjpBounds> finish() const {
     if (is_open_) return std::nullopt;
     const bool is_product = options_.score.kind <= ScoreKind::dot;
-    return VjpBounds{.query = is_product ? in_order(sums_.query) : in_any_order(sums_.query),
-                     .key = is_product ? in_order(sums_.key) : in_any_order(sums_.key),
-                     .value = in_order(sums_.value),
-                     .bias = in_any_order(sums_.bias),
-                     .sinks = in_order(sums_.sinks),
-                     .w = in_any_order(sums_.w),
-                     .wq = in_any_order(sums_.wq),
-                     .wk = in_any_order(sums_.wk),
-                     .b = in_any_order(sums_.b),
-                     .v = in_any_order(sums_.v),
-                     .bandwidth = in_any_order(sums_.bandwidth),
-                     .tables = in_any_order(sums_.tables),
-                     .log_scale = sums_.log_scale.in_any_order()};
+    VjpBounds bounds;
+    bounds.query = is_product ? in_order(sums_.query) : in_any_order(sums_.query);
+    bounds.key = is_product ? in_order(sums_.key) : in_any_order(sums_.key);
+    bounds.value = in_order(sums_.value);
+    bounds.bias = in_any_order(sums_.bias);
+    bounds.sinks = in_order(sums_.sinks);
+    bounds.tables = in_any_order(sums_.tables);
+    bounds.log_scale = sums_.log_scale.in_any_order();
+    for_each_parameter([](const char*, auto& bound, const auto& sums) { bound = in_any_order(sums); }, bounds, sums_);
+    return bounds;
   }
 
  private:
@@ -323,18 +316,14 @@ class Bounds {
   }
 
   void add_parameters(Index head, const PairDerivatives& of_pair, const Approximate& scaled) {
-    const auto add = [&](std::vector<SumBound>& sums, const std::vector<Derivative>& derivatives) {
+    const auto add = [&](const char* /*name*/, std::vector<SumBound>& sums,
+                         const std::vector<Derivative>& derivatives) {
       if (derivatives.empty()) return;
       const bool is_shared = sums.size() == derivatives.size();
       add_to(std::span(sums).subspan(is_shared ? 0 : static_cast<std::size_t>(head) * derivatives.size()), derivatives,
              scaled);
     };
-    add(sums_.w, of_pair.w);
-    add(sums_.wq, of_pair.wq);
-    add(sums_.wk, of_pair.wk);
-    add(sums_.b, of_pair.b);
-    add(sums_.v, of_pair.v);
-    add(sums_.bandwidth, of_pair.bandwidth);
+    for_each_parameter(add, sums_, of_pair);
   }
 
   void add_bias(const RowPosition& row, Index j, const Approximate& of_score) {

@@ -27,8 +27,8 @@
 namespace heed::testing {
 
 /// Absolute, in the order of the reference's numbers.
-struct VjpBounds {
-  std::vector<double> query, key, value, bias, sinks, w, wq, wk, b, v, bandwidth, tables;
+struct VjpBounds : ScoreParameters<std::vector<double>> {
+  std::vector<double> query, key, value, bias, sinks, tables;
   double log_scale = 0.0;
 };
 

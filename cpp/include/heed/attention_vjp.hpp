@@ -17,15 +17,8 @@ struct AttentionVjpInputs {
   TensorView<const float> weights_gradient = {};
 };
 
-/// Gradients of the parameters of a score function, each of the shape in which the parameter was given.
-struct ScoreGradients {
-  TensorView<float> w;
-  TensorView<float> wq;
-  TensorView<float> wk;
-  TensorView<float> b;
-  TensorView<float> v;
-  TensorView<float> bandwidth;
-};
+/// Each of the shape in which the parameter was given.
+using ScoreGradients = ScoreParameters<TensorView<float>>;
 
 /// Gradients of the loss. Any of them may be absent; each is written in whole.
 struct AttentionGradients {

@@ -3,6 +3,7 @@
 
 #include "heed/attention_options.hpp"
 #include "heed/expressions.hpp"
+#include "heed/score.hpp"
 #include "heed/status.hpp"
 #include "operations/common/call.hpp"
 
@@ -22,12 +23,7 @@ struct AttentionCall {
   PackedView scores;
   PackedView entropy;
   PackedView mean_weights;
-  PackedView score_w;  // parameters of the score function
-  PackedView score_wq;
-  PackedView score_wk;
-  PackedView score_b;
-  PackedView score_v;
-  PackedView score_bandwidth;
+  ScoreParameters<PackedView> score;
   std::uint32_t
       pages;  // address of the page table; then the addresses of key and value are offsets in a page, in bytes
   std::int32_t pages_per_batch;
@@ -40,7 +36,7 @@ struct AttentionCall {
   MaskOptions mask_options;
   Expressions expressions;
   float scale;
-  ScoreKind score;
+  ScoreKind score_kind;
   std::int32_t block_queries;
   std::int32_t block_keys;
   ScoreStage score_stage;
@@ -51,10 +47,10 @@ struct AttentionCall {
   std::int32_t weight_rows_end;  // -1: all rows
   std::int32_t slice_of[6];      // SliceOf in its order; a batch of 0: the call is whole
 
-  HEED_FIELDS(header, query, key, value, mask, bias, keep, output, weights, lse, scores, entropy, mean_weights, score_w,
-              score_wq, score_wk, score_b, score_v, score_bandwidth, pages, pages_per_batch, page_rows, first_row,
+  HEED_FIELDS(header, query, key, value, mask, bias, keep, output, weights, lse, scores, entropy, mean_weights, score.w,
+              score.wq, score.wk, score.b, score.v, score.bandwidth, pages, pages_per_batch, page_rows, first_row,
               key_scales, value_scales, score_options, weight_options, mask_options, expressions.words,
-              expressions.word_count, expressions.numbers, expressions.number_count, scale, score, block_queries,
+              expressions.word_count, expressions.numbers, expressions.number_count, scale, score_kind, block_queries,
               block_keys, score_stage, query_type, key_type, value_type, weight_rows_begin, weight_rows_end, slice_of)
 };
 

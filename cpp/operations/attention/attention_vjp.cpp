@@ -201,11 +201,8 @@ void run_job(const VjpJob& job) {
 
 /// Gradients that are added to, as they were given: a bias that broadcasts to no pair is no part of the problem's.
 void clear_sums(const AttentionGradients& gradients) {
-  const ScoreGradients& score = gradients.score;
-  for (const TensorView<float>* sum :
-       {&gradients.bias, &score.w, &score.wq, &score.wk, &score.b, &score.v, &score.bandwidth}) {
-    clear(*sum);
-  }
+  clear(gradients.bias);
+  for_each_parameter([](const char* /*name*/, const TensorView<float>& sum) { clear(sum); }, gradients.score);
 }
 
 }  // namespace

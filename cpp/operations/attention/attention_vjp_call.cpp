@@ -26,12 +26,7 @@ AttentionGradients unpack_gradients(const AttentionVjpCall& call) {
           .bias = unpack<float>(call.bias_gradient),
           .sinks = pointer<float>(call.sinks_gradient.address),
           .log_scale = pointer<float>(call.log_scale_gradient.address),
-          .score = {.w = unpack<float>(call.score_w_gradient),
-                    .wq = unpack<float>(call.score_wq_gradient),
-                    .wk = unpack<float>(call.score_wk_gradient),
-                    .b = unpack<float>(call.score_b_gradient),
-                    .v = unpack<float>(call.score_v_gradient),
-                    .bandwidth = unpack<float>(call.score_bandwidth_gradient)},
+          .score = unpack_parameters<float>(call.score_gradient),
           .tables = pointer<float>(call.tables_gradient.address),
           .table_numbers = call.tables_gradient.shape[3]};
 }

@@ -15,12 +15,7 @@ struct AttentionVjpCall {
   PackedView key_gradient;
   PackedView value_gradient;
   PackedView bias_gradient;
-  PackedView score_w_gradient;
-  PackedView score_wq_gradient;
-  PackedView score_wk_gradient;
-  PackedView score_b_gradient;
-  PackedView score_v_gradient;
-  PackedView score_bandwidth_gradient;
+  ScoreParameters<PackedView> score_gradient;
   PackedView sinks_gradient;      // one number a query head of the call
   PackedView log_scale_gradient;  // one number: see AttentionGradients
   PackedView tables_gradient;     // of all tables, one after the other, as one row
@@ -30,8 +25,8 @@ struct AttentionVjpCall {
   std::int32_t table_read_count;
 
   HEED_FIELDS(forward, output_gradient, weights_gradient, query_gradient, key_gradient, value_gradient, bias_gradient,
-              score_w_gradient, score_wq_gradient, score_wk_gradient, score_b_gradient, score_v_gradient,
-              score_bandwidth_gradient, sinks_gradient, log_scale_gradient, tables_gradient, score_slope, weight_slope,
+              score_gradient.w, score_gradient.wq, score_gradient.wk, score_gradient.b, score_gradient.v,
+              score_gradient.bandwidth, sinks_gradient, log_scale_gradient, tables_gradient, score_slope, weight_slope,
               table_reads, table_read_count)
 };
 

@@ -32,19 +32,15 @@ inline FloatView unpack_rows(const AttentionCall& call, const PackedView& packed
           .bias = unpack<const float>(call.bias)};
 }
 
-[[gnu::always_inline]] inline ScoreFunction unpack_score(const AttentionCall& call) {
-  return {.kind = call.score,
-          .w = unpack<const float>(call.score_w),
-          .wq = unpack<const float>(call.score_wq),
-          .wk = unpack<const float>(call.score_wk),
-          .b = unpack<const float>(call.score_b),
-          .v = unpack<const float>(call.score_v),
-          .bandwidth = unpack<const float>(call.score_bandwidth)};
+template <typename T>
+[[gnu::always_inline]] inline ScoreParameters<TensorView<T>> unpack_parameters(const ScoreParameters<PackedView>& of) {
+  return {unpack<T>(of.w), unpack<T>(of.wq), unpack<T>(of.wk),
+          unpack<T>(of.b), unpack<T>(of.v),  unpack<T>(of.bandwidth)};
 }
 
 [[gnu::always_inline]] inline AttentionOptions unpack_options(const AttentionCall& call) {
   AttentionOptions options{call.score_options, call.mask_options, call.weight_options};
-  options.score = unpack_score(call);
+  options.score = {unpack_parameters<const float>(call.score), call.score_kind};
   options.scale = call.scale;
   options.blocks = {
       .keep = unpack<const std::uint8_t>(call.keep), .queries = call.block_queries, .keys = call.block_keys};

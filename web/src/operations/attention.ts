@@ -118,7 +118,7 @@ export function packAttention(problem: AttentionProblem, builder: CallBuilder): 
   builder.integer(ATTENTION_CALL.blockQueries, blocks?.queries ?? 0);
   builder.integer(ATTENTION_CALL.blockKeys, blocks?.keys ?? 0);
   builder.integer(ATTENTION_CALL.scoreStage, SCORE_STAGE[problem.scoreStage]);
-  builder.integer(ATTENTION_CALL.score, SCORE_KIND[score.kind]);
+  builder.integer(ATTENTION_CALL.scoreKind, SCORE_KIND[score.kind]);
   builder.integer(ATTENTION_CALL.normalizer, NORMALIZER[problem.normalizer]);
   builder.integer(ATTENTION_CALL.topK, problem.topK ?? 0);
   builder.integer(ATTENTION_CALL.causal, CAUSAL[problem.causal]);
