@@ -10,8 +10,6 @@
 namespace heed::testing {
 namespace {
 
-constexpr float kUntouched = 1234.5F;
-
 /// An activation's slope is at most 1.13, that of GELU; and its own error: what activations.hpp states, here at most of
 /// x = -6, below which results are small.
 constexpr double kSlope = 1.13;
@@ -33,9 +31,7 @@ struct Scene {
 OwnedRows run(const Scene& scene, const Pointwise& rule, Index padding = 0, Executor& executor = calling_thread()) {
   OwnedRows output(scene.input.rows.count, scene.outputs, kUntouched, padding);
   const Packed packed(scene.matrix());
-  const Status status = heed::run(AffineCall{scene.input.reading(), packed.data(), rule, output.rows}, executor);
-  INFO(status.message());
-  REQUIRE(status.is_ok());
+  compute(AffineCall{scene.input.reading(), packed.data(), rule, output.rows}, executor);
   return output;
 }
 
@@ -64,8 +60,7 @@ double worst_error(const Scene& scene, const Pointwise& rule, const OwnedRows& g
       if (rule.addend.is_present()) {
         bound += kUnitRoundoff * (value + std::abs(double{rule.addend.row(row % rule.addend.count)[o]}));
       }
-      const double error = std::abs(got.at(row, o) - expected[at]);
-      worst = error <= bound ? std::max(worst, error / bound) : kInfinity;
+      worst = std::max(worst, ratio_of(got.at(row, o), expected[at], bound));
     }
   }
   return worst;
@@ -138,7 +133,7 @@ TEST_CASE("linear takes a matrix that lies the other way round") {
   const WeightMatrix matrix{.data = turned.data(), .outputs = 10, .inputs = 6, .output_stride = 1, .input_stride = 10};
   const Packed packed(matrix);
   OwnedRows output(5, 10, kUntouched);
-  REQUIRE(heed::run(AffineCall{scene.input.reading(), packed.data(), {}, output.rows}, calling_thread()).is_ok());
+  compute(AffineCall{scene.input.reading(), packed.data(), {}, output.rows});
   CHECK(output.numbers == run(scene, {}).numbers);
 }
 
@@ -155,7 +150,7 @@ TEST_CASE("linear gives the same bits for any number of workers, and for rows am
   const Packed packed(scene.matrix());
   OwnedRows some(2, 75, kUntouched);
   const Rows<const float> last{scene.input.rows.row(198), 2, 300, 300};
-  REQUIRE(heed::run(AffineCall{last, packed.data(), rule, some.rows}, calling_thread()).is_ok());
+  compute(AffineCall{last, packed.data(), rule, some.rows});
   for (Index i = 0; i < 75; ++i) CHECK(some.at(1, i) == expected.at(199, i));
 }
 
@@ -170,7 +165,7 @@ TEST_CASE("linear of one row has the bits that the row has among others, with an
       ReverseExecutor several(4);
       for (Executor* const executor : {&calling_thread(), static_cast<Executor*>(&several)}) {
         OwnedRows alone(1, outputs, kUntouched);
-        REQUIRE(heed::run(AffineCall{last, packed.data(), {}, alone.rows}, *executor).is_ok());
+        compute(AffineCall{last, packed.data(), {}, alone.rows}, *executor);
         CHECK(std::equal(alone.rows.row(0), alone.rows.row(0) + outputs, expected.rows.row(6)));
       }
     }

@@ -15,7 +15,7 @@ namespace heed::testing {
 namespace {
 
 constexpr Index kBatch = 2, kHeads = 3, kTokens = 5, kRows = 40, kKeyDim = 7, kValueDim = 18;
-constexpr char kUntouched = 0x55;
+constexpr char kUntouchedByte = 0x55;
 
 Index round_to(Index number, Index step) { return (number + step - 1) / step * step; }
 
@@ -73,7 +73,7 @@ TEST_CASE("appended rows lie where pages have them, and nothing else changes") {
     const DType value_dtype = is_int8(dtype) ? DType::i8_values : dtype;
     for (const Index row : {Index{0}, Index{14}, kRows - 3}) {
       const Tokens tokens(random);
-      std::vector<char> page(static_cast<std::size_t>(kHeads * layout.head_bytes), kUntouched);
+      std::vector<char> page(static_cast<std::size_t>(kHeads * layout.head_bytes), kUntouchedByte);
       const std::vector<char> before = page;
       const PageRows rows{.page = page.data(), .source = nullptr, .entry = 1, .row = row, .token = 2, .count = 3};
       CHECK(append_head(tokens.views, layout, rows, 1));
@@ -104,7 +104,7 @@ TEST_CASE("a page that is to be a copy has the other's rows beside the new ones"
   Random random(412);
   const PageLayout layout = layout_of(DType::f32);
   const Tokens tokens(random);
-  const std::vector<char> source(static_cast<std::size_t>(kHeads * layout.head_bytes), kUntouched);
+  const std::vector<char> source(static_cast<std::size_t>(kHeads * layout.head_bytes), kUntouchedByte);
   std::vector<char> page(source.size(), 0);
   std::vector<char> expected = source;
   for (Index head = 0; head < kHeads; ++head) {

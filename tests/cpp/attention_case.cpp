@@ -229,6 +229,18 @@ AttentionCase random_sizes(Random& random) {
           .value_dim = random.pick(std::vector<Index>{5, 64})};
 }
 
+AttentionCase sizes_around_blocks(Random& random) {
+  const Index group = 1 + random.below(3);
+  return {.batch = 1 + random.below(3),
+          .heads = 2 * group,
+          .kv_heads = 2,
+          .queries = random.pick(std::vector<Index>{1, 2, 3, 7, 8, 9, 16, 17, 33, 66}),
+          .keys = random.pick(std::vector<Index>{0, 1, 5, 6, 7, 23, 24, 25, 48, 95, 96, 97, 150, 260}),
+          .head_dim = random.pick(std::vector<Index>{1, 3, 8, 17, 64}),
+          .value_dim = random.pick(std::vector<Index>{1, 6, 10, 33}),
+          .layout = static_cast<Layout>(random.below(4))};
+}
+
 void add_random_options(Random& random, AttentionCase& one) {
   one.causal = static_cast<Causal>(random.below(3));
   if (random.chance(0.4)) one.softcap = random.pick(std::vector<float>{0.3F, 1.0F, 2.5F, 20.0F, 1000.0F});

@@ -81,6 +81,9 @@ std::string describe(const AttentionCase& one);
 /// Few and many queries and keys, of heads that share keys or do not.
 AttentionCase random_sizes(Random& random);
 
+/// Sizes around lanes, tiles and blocks, none of them among the keys, in memory of any layout.
+AttentionCase sizes_around_blocks(Random& random);
+
 /// Options in random company, mask and bias among them.
 void add_random_options(Random& random, AttentionCase& one);
 
@@ -93,13 +96,13 @@ BlockCase random_blocks(Random& random);
 /// A score function of any kind and shape.
 ScoreCase random_score(Random& random);
 
-struct AttentionTensors {
+/// Those of the score function among them.
+struct AttentionTensors : ScoreParameters<Owned<float>> {
   Owned<float> query, key, value, bias;
   Owned<Float16> half_query, half_key, half_value;  // instead, where there are any; those above hold the same numbers
   Owned<std::uint8_t> mask, keep;
   std::vector<std::int32_t> query_lengths, key_lengths, query_offsets, query_starts, key_starts;
   std::vector<float> alibi_slopes, sinks;
-  Owned<float> w, wq, wk, b, v, bandwidth;  // of the score function
   OwnedExpressions expressions;
   AttentionOptions options;  // of them, those that are not empty
 

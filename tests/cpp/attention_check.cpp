@@ -5,23 +5,19 @@
 #include <catch_amalgamated.hpp>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "reference/numbers.hpp"
 #include "reference/scores.hpp"
 #include "report.hpp"
-#include "schedule/serial_executor.hpp"
 
 namespace heed::testing {
 namespace {
 
-double ratio_of(double got, double expected, double bound) {
-  if (got == expected) return 0.0;
+double ratio_of_normal(double got, double expected, double bound) {
   // Where float has no normal numbers, zero is as near as it gets.
   if (got == 0.0 && bound > 0.0 && std::abs(expected) < 0x1p-126) return 0.0;
-  const double error = std::abs(got - expected);
-  return std::isfinite(error) && bound > 0.0 ? error / bound : std::numeric_limits<double>::infinity();
+  return ratio_of(got, expected, bound);
 }
 
 std::string describe_place(const char* what, const RowPosition& row, Index column, double got, double expected) {
@@ -93,8 +89,7 @@ Results run(const AttentionInputs& inputs, const AttentionOptions& options, Exec
 }
 
 Results run(const AttentionInputs& inputs, const AttentionOptions& options, const Wanted& wanted) {
-  SerialExecutor executor;
-  return run(inputs, options, executor, wanted);
+  return run(inputs, options, calling_thread(), wanted);
 }
 
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options) {
@@ -178,7 +173,7 @@ Comparison compare(const Expected& expected, const Results& results) {
         const auto column = static_cast<Index>(n);
         const double actual = static_cast<double>(got(b, h, i, column));
         const double right = want[row * bound.size() + n];
-        note(worst, ratio_of(actual, right, bound[n]),
+        note(worst, ratio_of_normal(actual, right, bound[n]),
              [&] { return describe_place(what, position, column, actual, right); });
       }
     };
@@ -243,6 +238,20 @@ void check_all_results(const AttentionTensors& tensors) {
     INFO(", scores at stage " << static_cast<int>(stage));
     CHECK(full.output.numbers == lean.output.numbers);
     CHECK(full.log_sum_exp.numbers == lean.log_sum_exp.numbers);
+  }
+}
+
+void check_all_results(Random& random, const AttentionCase& one) {
+  INFO(describe(one));
+  check_all_results(make_tensors(random, one));
+}
+
+void check_workers(const AttentionTensors& tensors, std::initializer_list<int> numbers, const Wanted& wanted) {
+  const auto expected = run(tensors.inputs(), tensors.options, wanted).bits();
+  for (const int workers : numbers) {
+    ReverseExecutor executor(workers);
+    INFO(", " << workers << " workers");
+    CHECK(run(tensors.inputs(), tensors.options, executor, wanted).bits() == expected);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "attention_case.hpp"
 #include "error_model.hpp"
-#include "heed/executor.hpp"
+#include "heed/machine.hpp"
 #include "kernels/task/attention_task.hpp"
 #include "reference/attention.hpp"
 
@@ -35,9 +35,6 @@ struct Results {
   [[nodiscard]] std::vector<std::uint32_t> bits() const;
   [[nodiscard]] bool is_padding_untouched() const;
 };
-
-/// What a result no kernel wrote still holds.
-inline constexpr float kUntouched = 12345.0F;
 
 /// On one thread unless told otherwise. Requires success.
 Results run(const AttentionInputs& inputs, const AttentionOptions& options, const Wanted& wanted = {});
@@ -71,6 +68,9 @@ void check_case(Random& random, const AttentionCase& one);
 void check_tensors(const AttentionTensors& tensors);
 /// As check_tensors, and the scores at every stage; and that what is not asked for changes nothing else.
 void check_all_results(const AttentionTensors& tensors);
+void check_all_results(Random& random, const AttentionCase& one);
+/// Checks that so many workers, which run their tasks in another order, give the bits of one.
+void check_workers(const AttentionTensors& tensors, std::initializer_list<int> numbers, const Wanted& wanted = {});
 
 /// The scale that `options` ask for, in double precision as the reference has it.
 double scale_of(const AttentionInputs& inputs, const AttentionOptions& options);

@@ -2,7 +2,6 @@
 
 #include "attention_check.hpp"
 #include "operations/common/scratch.hpp"
-#include "schedule/serial_executor.hpp"
 
 namespace heed::testing {
 
@@ -17,8 +16,7 @@ TEST_CASE("scratch past what 32 bits address is refused before anything is read 
                                   .bias = {}};
   const AttentionOutputs outputs = {
       .output = {&untouched, {1, 1, 1, 1}, {0, 0, 0, 1}}, .weights = {}, .log_sum_exp = {}};
-  SerialExecutor executor;
-  const Status status = attention(inputs, {}, outputs, executor);
+  const Status status = attention(inputs, {}, outputs, calling_thread());
   CHECK(status.code() == StatusCode::memory);
   CHECK_THAT(std::string(status.message()), Catch::Matchers::StartsWith("attention: scratch memory"));
   CHECK(untouched == kUntouched);

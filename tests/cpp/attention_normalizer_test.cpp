@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "attention_check.hpp"
-#include "schedule/serial_executor.hpp"
 
 namespace heed::testing {
 namespace {
@@ -19,11 +18,6 @@ const AttentionCase kCase = {
 
 constexpr std::array kNormalizers = {Normalizer::softmax, Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::hard,
                                      Normalizer::none};
-
-void check_all(Random& random, const AttentionCase& one) {
-  INFO(describe(one));
-  check_all_results(make_tensors(random, one));
-}
 
 /// Small whole numbers: their products and sums are exact, and many are equal.
 void make_whole(Random& random, AttentionTensors& tensors) {
@@ -50,7 +44,7 @@ TEST_CASE("each normalizer alone, with all keys or the best, stays within the er
         one.normalizer = normalizer;
         one.top_k = top_k;
         one.queries = queries;
-        check_all(random, one);
+        check_all_results(random, one);
       }
     }
   }
@@ -59,20 +53,12 @@ TEST_CASE("each normalizer alone, with all keys or the best, stays within the er
 TEST_CASE("normalizers in any company stay within the error model") {
   Random random(321);
   for (int n = 0; n < kCases; ++n) {
-    const Index group = 1 + random.below(3);
-    AttentionCase one{.batch = 1 + random.below(2),
-                      .heads = 2 * group,
-                      .kv_heads = 2,
-                      .queries = random.pick(std::vector<Index>{1, 2, 3, 7, 8, 9, 16, 17, 33, 66}),
-                      .keys = random.pick(std::vector<Index>{0, 1, 5, 6, 7, 23, 24, 25, 48, 95, 96, 97, 150, 260}),
-                      .head_dim = random.pick(std::vector<Index>{1, 3, 8, 17, 64}),
-                      .value_dim = random.pick(std::vector<Index>{1, 6, 10, 33}),
-                      .layout = static_cast<Layout>(random.below(4))};
+    AttentionCase one = sizes_around_blocks(random);
     add_random_options(random, one);
     if (random.chance(0.3)) one.score = random_score(random);
     if (random.chance(0.3)) one.scale = random.normal();
     choose_normalizer(random, one);
-    check_all(random, one);
+    check_all_results(random, one);
   }
 }
 
@@ -145,7 +131,7 @@ TEST_CASE("the best keys are chosen of those that masks leave") {
   one.top_k = 12;
   one.causal = Causal::lower_right;
   one.mask = Shape{1, 1, 41, 203};
-  check_all(random, one);
+  check_all_results(random, one);
   one.causal = Causal::none;
   one.mask = Shape{1, 1, 1, 203};
   AttentionTensors tensors = make_tensors(random, one);
@@ -270,13 +256,8 @@ TEST_CASE("any number of workers and any company of rows gives the bits of one, 
       one.queries = 140;
       one.normalizer = normalizer;
       one.top_k = top_k;
-      const AttentionTensors tensors = make_tensors(random, one);
-      const auto expected = run(tensors.inputs(), tensors.options).bits();
-      for (const int workers : {2, 7}) {
-        ReverseExecutor executor(workers);
-        INFO(describe(one));
-        CHECK(run(tensors.inputs(), tensors.options, executor).bits() == expected);
-      }
+      INFO(describe(one));
+      check_workers(make_tensors(random, one), {2, 7});
     }
   }
 }
@@ -295,8 +276,7 @@ TEST_CASE("the mean of the weights over the heads is that of the weights, whatev
         Owned<float> mean = allocate({2, 1, queries, 203}, Layout::bhnd, kUntouched);
         AttentionOutputs outputs = results.outputs();
         outputs.mean_weights = mean.view;
-        SerialExecutor executor;
-        REQUIRE(attention(tensors.inputs(), tensors.options, outputs, executor).is_ok());
+        REQUIRE(attention(tensors.inputs(), tensors.options, outputs, calling_thread()).is_ok());
         Index wrong = 0;
         for_each_element(mean.view.shape, [&](Index b, Index, Index i, Index j) {
           double sum = 0.0, sizes = 0.0;
@@ -388,8 +368,7 @@ TEST_CASE("results that a normalizer does not have are refused, and options that
   const float sinks[] = {0.0F, 0.0F};
   const auto check_refused = [&](const AttentionOptions& options, bool lse, bool entropy, const std::string& rule) {
     Results results(tensors.inputs(), {.entropy = entropy, .log_sum_exp = lse});
-    SerialExecutor executor;
-    const Status status = attention(tensors.inputs(), options, results.outputs(), executor);
+    const Status status = attention(tensors.inputs(), options, results.outputs(), calling_thread());
     CHECK(status.code() == StatusCode::option);
     CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring(rule));
     CHECK(results.output.numbers[0] == kUntouched);

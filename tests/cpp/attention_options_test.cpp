@@ -15,11 +15,6 @@ constexpr int kCases = 250;
 const AttentionCase kCase = {
     .batch = 3, .heads = 4, .kv_heads = 2, .queries = 41, .keys = 203, .head_dim = 9, .value_dim = 7};
 
-void check_all(Random& random, const AttentionCase& one) {
-  INFO(describe(one));
-  check_all_results(make_tensors(random, one));
-}
-
 }  // namespace
 
 TEST_CASE("each option alone stays within the error model, scores and entropy too") {
@@ -43,7 +38,7 @@ TEST_CASE("each option alone stays within the error model, scores and entropy to
       AttentionCase one = kCase;
       one.causal = causal;
       set(one);
-      check_all(random, one);
+      check_all_results(random, one);
     }
   }
 }
@@ -51,17 +46,9 @@ TEST_CASE("each option alone stays within the error model, scores and entropy to
 TEST_CASE("options in any company stay within the error model, scores and entropy too") {
   Random random(171);
   for (int n = 0; n < kCases; ++n) {
-    const Index group = 1 + random.below(3);
-    AttentionCase one{.batch = 1 + random.below(3),
-                      .heads = 2 * group,
-                      .kv_heads = 2,
-                      .queries = random.pick(std::vector<Index>{1, 2, 3, 7, 8, 9, 16, 17, 33, 66}),
-                      .keys = random.pick(std::vector<Index>{0, 1, 5, 6, 7, 23, 24, 25, 48, 95, 96, 97, 150, 260}),
-                      .head_dim = random.pick(std::vector<Index>{1, 3, 8, 17, 64}),
-                      .value_dim = random.pick(std::vector<Index>{1, 6, 10, 33}),
-                      .layout = static_cast<Layout>(random.below(4))};
+    AttentionCase one = sizes_around_blocks(random);
     add_random_options(random, one);
-    check_all(random, one);
+    check_all_results(random, one);
   }
 }
 
@@ -71,7 +58,7 @@ TEST_CASE("scores far beyond the softcap come out as the softcap") {
   one.softcap = 3.0F;
   for (const float deviation : {30.0F, 1e6F}) {
     one.deviation = deviation;
-    check_all(random, one);
+    check_all_results(random, one);
   }
   one.deviation = 1e6F;
   const AttentionTensors tensors = make_tensors(random, one);
@@ -86,7 +73,7 @@ TEST_CASE("a softcap of any size that is taken stays within the error model") {
   AttentionCase one = {.queries = 9, .keys = 60};
   for (const float softcap : {1e-30F, 1e-10F, 1e-3F, 1e6F, 1e30F}) {
     one.softcap = softcap;
-    check_all(random, one);
+    check_all_results(random, one);
   }
 }
 

@@ -15,11 +15,6 @@ constexpr int kCases = 300;
 const AttentionCase kCase = {
     .batch = 2, .heads = 4, .kv_heads = 2, .queries = 41, .keys = 203, .head_dim = 19, .value_dim = 7};
 
-void check_all(Random& random, const AttentionCase& one) {
-  INFO(describe(one));
-  check_all_results(make_tensors(random, one));
-}
-
 std::vector<ScoreCase> every_score() {
   std::vector<ScoreCase> all;
   for (const bool is_per_head : {false, true}) {
@@ -64,7 +59,7 @@ TEST_CASE("each score function alone stays within the error model, for many rows
       AttentionCase one = kCase;
       one.score = score;
       one.queries = queries;
-      check_all(random, one);
+      check_all_results(random, one);
     }
   }
 }
@@ -72,19 +67,11 @@ TEST_CASE("each score function alone stays within the error model, for many rows
 TEST_CASE("score functions in any company stay within the error model") {
   Random random(301);
   for (int n = 0; n < kCases; ++n) {
-    const Index group = 1 + random.below(3);
-    AttentionCase one{.batch = 1 + random.below(2),
-                      .heads = 2 * group,
-                      .kv_heads = 2,
-                      .queries = random.pick(std::vector<Index>{1, 2, 3, 7, 8, 9, 16, 17, 33, 66}),
-                      .keys = random.pick(std::vector<Index>{0, 1, 5, 6, 7, 23, 24, 25, 48, 95, 96, 97, 150, 260}),
-                      .head_dim = random.pick(std::vector<Index>{1, 3, 8, 17, 64}),
-                      .value_dim = random.pick(std::vector<Index>{1, 6, 10, 33}),
-                      .layout = static_cast<Layout>(random.below(4))};
+    AttentionCase one = sizes_around_blocks(random);
     add_random_options(random, one);
     one.score = random_score(random);
     if (random.chance(0.3)) one.scale = random.normal();
-    check_all(random, one);
+    check_all_results(random, one);
   }
 }
 
@@ -128,7 +115,7 @@ TEST_CASE("distances of 1e-15 to 1e19 are right to their own size") {
       one.score.kind = ScoreKind::distance;
       one.deviation = size;
       one.scale = 1.0F / size;
-      check_all(random, one);
+      check_all_results(random, one);
     }
   }
 }
@@ -139,7 +126,7 @@ TEST_CASE("cosine does not know how long vectors are, from 1e-30 to 1e30") {
   one.score.kind = ScoreKind::cosine;
   for (const float size : {1e-30F, 1e-15F, 1e15F, 1e30F}) {
     one.deviation = size;
-    check_all(random, one);
+    check_all_results(random, one);
   }
   AttentionTensors tensors = make_tensors(random, {.queries = 9, .keys = 30, .score = {.kind = ScoreKind::cosine}});
   const auto before = run(tensors.inputs(), tensors.options).bits();
@@ -227,16 +214,12 @@ TEST_CASE("a parameter of each head, all of them the same, is a parameter for al
     AttentionCase one = kCase;
     one.score = score;
     AttentionTensors tensors = make_tensors(random, one);
-    ScoreFunction& function = tensors.options.score;
-    for (TensorView<const float>* view :
-         {&function.w, &function.wq, &function.wk, &function.b, &function.v, &function.bandwidth}) {
-      if (view->is_present()) view->strides[1] = 0;
-    }
     AttentionOptions shared = tensors.options;
-    for (TensorView<const float>* view : {&shared.score.w, &shared.score.wq, &shared.score.wk, &shared.score.b,
-                                          &shared.score.v, &shared.score.bandwidth}) {
-      if (view->is_present()) view->shape[1] = 1;
-    }
+    const auto share = [](const char* /*name*/, TensorView<const float>& of_heads, TensorView<const float>& of_all) {
+      if (of_heads.is_present()) of_heads.strides[1] = of_all.strides[1] = 0;
+      if (of_all.is_present()) of_all.shape[1] = 1;
+    };
+    for_each_parameter(share, tensors.options.score, shared.score);
     INFO(describe(one));
     CHECK(run(tensors.inputs(), tensors.options).bits() == run(tensors.inputs(), shared).bits());
   }
@@ -247,11 +230,8 @@ TEST_CASE("any number of workers gives the bits of one, for every score function
   for (const ScoreCase& score : every_score()) {
     AttentionCase one = kCase;
     one.score = score;
-    const AttentionTensors tensors = make_tensors(random, one);
-    const auto expected = run(tensors.inputs(), tensors.options).bits();
-    ReverseExecutor executor(5);
     INFO(describe(one));
-    CHECK(run(tensors.inputs(), tensors.options, executor).bits() == expected);
+    check_workers(make_tensors(random, one), {5});
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include "attention_check.hpp"
 #include "problem/attention_problem.hpp"
-#include "schedule/serial_executor.hpp"
 
 namespace heed::testing {
 namespace {
@@ -134,8 +133,7 @@ struct Everything {
 };
 
 void attend(const AttentionInputs& inputs, const AttentionOptions& options, const AttentionOutputs& outputs) {
-  SerialExecutor executor;
-  const Status status = attention(inputs, options, outputs, executor);
+  const Status status = attention(inputs, options, outputs, calling_thread());
   INFO(status.message());
   REQUIRE(status.is_ok());
 }
@@ -206,9 +204,8 @@ TEST_CASE("a slice with some of few queries is refused: they share what they rea
       SliceOf{.first_batch = 0, .first_head = 0, .first_query = 1, .batch = 1, .query_heads = 2, .query_length = 2};
   const Slice slice{{0, 1}, {0, 2}, {1, 2}};
   const Range heads{0, 2};
-  SerialExecutor executor;
-  const Status status =
-      attention(narrow(tensors.inputs(), slice, heads), options, narrow(results.outputs(), slice, heads), executor);
+  const Status status = attention(narrow(tensors.inputs(), slice, heads), options,
+                                  narrow(results.outputs(), slice, heads), calling_thread());
   CHECK(status.code() == StatusCode::option);
   CHECK(status.message() == "attention: a slice of so few queries must hold all 2, got 1");
 }

@@ -49,13 +49,8 @@ std::vector<AttentionCase> option_cases() {
 TEST_CASE("any number of workers and any order of tasks give the same bits") {
   Random random(120);
   for (const AttentionCase& one : split_cases()) {
-    const AttentionTensors tensors = make_tensors(random, one);
-    const auto expected = run(tensors.inputs(), tensors.options).bits();
-    for (const int workers : {1, 2, 3, 8, 64}) {
-      ReverseExecutor executor(workers);
-      INFO(describe(one) << ", " << workers << " workers");
-      CHECK(run(tensors.inputs(), tensors.options, executor).bits() == expected);
-    }
+    INFO(describe(one));
+    check_workers(make_tensors(random, one), {1, 2, 3, 8, 64});
   }
 }
 
@@ -63,14 +58,9 @@ TEST_CASE("with every option on, any number of workers and any order of tasks gi
   Random random(123);
   for (const AttentionCase& one : option_cases()) {
     const AttentionTensors tensors = make_tensors(random, one);
-    for (const Wanted& wanted : {Wanted{.weights = false}, Wanted{.scores = ScoreStage::capped}}) {
-      const auto expected = run(tensors.inputs(), tensors.options, wanted).bits();
-      for (const int workers : {2, 64}) {
-        ReverseExecutor executor(workers);
-        INFO(describe(one) << ", " << workers << " workers");
-        CHECK(run(tensors.inputs(), tensors.options, executor, wanted).bits() == expected);
-      }
-    }
+    INFO(describe(one));
+    check_workers(tensors, {2, 64}, {.weights = false});
+    check_workers(tensors, {2, 64}, {.scores = ScoreStage::capped});
   }
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "attention_check.hpp"
-#include "schedule/serial_executor.hpp"
 #include "vjp_check.hpp"
 
 namespace heed::testing {
@@ -255,11 +254,7 @@ TEST_CASE("gradients of tables have the same bits by any workers", "[vjp]") {
   AttentionTensors tensors = make_tensors(random, one);
   tensors.options.expressions = functions.expressions();
   const VjpGiven given = run_forward(random, tensors, functions.slopes());
-  const auto expected = run_backward(given, tensors).bits();
-  for (const int workers : {1, 3, 4}) {
-    ReverseExecutor executor(workers);
-    CHECK((run_backward(given, tensors, executor).bits() == expected));
-  }
+  check_workers(given, tensors);
 }
 
 TEST_CASE("functions without their derivatives are refused", "[vjp]") {
@@ -275,8 +270,7 @@ TEST_CASE("functions without their derivatives are refused", "[vjp]") {
     std::vector<TableRead> reads(inputs.slopes.reads, inputs.slopes.reads + inputs.slopes.read_count);
     inputs.slopes.reads = reads.data();
     change(inputs.slopes, views, reads);
-    SerialExecutor executor;
-    const Status status = attention_vjp(inputs, tensors.options, views, executor);
+    const Status status = attention_vjp(inputs, tensors.options, views, calling_thread());
     INFO(status.message());
     CHECK(status.code() == StatusCode::option);
     CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring(part));

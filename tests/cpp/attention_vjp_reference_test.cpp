@@ -1,59 +1,18 @@
 // The reference's gradients against central differences of the reference's forward pass, in double precision.
 #include <catch_amalgamated.hpp>
-#include <cmath>
-#include <functional>
 
 #include "attention_case.hpp"
+#include "differences.hpp"
 #include "reference/attention_vjp.hpp"
 
 namespace heed::testing {
 namespace {
 
-// Powers of two, and numbers that are multiples of 2^-10: so a step is exact in single precision. Where a corner of the
-// function lies within a step, such as where sparsemax drops a key, the next one is shorter.
+// Where a corner of the function lies within a step, such as where sparsemax drops a key, the next one is shorter.
 constexpr float kSteps[] = {0x1p-7F, 0x1p-10F, 0x1p-13F, 0x1p-16F};
-constexpr float kGrid = 0x1p-10F;
 
-void round_to_grid(std::vector<float>& numbers) {
-  for (float& number : numbers) {
-    if (std::isfinite(number)) number = std::round(number / kGrid) * kGrid;
-  }
-}
-
-/// The sum of numbers, in order, times those of a view.
-double dot(const std::vector<double>& numbers, const TensorView<const float>& factors) {
-  double sum = 0.0;
-  std::size_t n = 0;
-  for_each_element(factors.shape, [&](Index b, Index h, Index i, Index d) {
-    sum += numbers[n++] * static_cast<double>(factors.at(b, h, i)[d]);
-  });
-  return sum;
-}
-
-/// A derivative, and the error that two steps of the central difference differ by.
-struct Difference {
-  double value;
-  double error;
-
-  [[nodiscard]] bool is_near(double gradient) const {
-    return std::abs(gradient - value) <= error + 1e-7 * (1.0 + std::abs(value));
-  }
-};
-
-/// Richardson's extrapolation from a step and twice as long a one.
-Difference difference(float& number, float step, const std::function<double()>& evaluate) {
-  const float before = number;
-  const auto central = [&](float distance) {
-    number = before + distance;
-    const double above = evaluate();
-    number = before - distance;
-    const double below = evaluate();
-    number = before;
-    return (above - below) / (2.0 * static_cast<double>(distance));
-  };
-  const double near = central(step);
-  const double far = central(2.0F * step);
-  return {(4.0 * near - far) / 3.0, std::abs(near - far)};
+bool is_near(const Difference& found, double gradient) {
+  return std::abs(gradient - found.value) <= found.error + 1e-7 * (1.0 + std::abs(found.value));
 }
 
 /// By steps that become shorter until the difference is the gradient.
@@ -61,7 +20,7 @@ Difference differentiate(float& number, double gradient, const std::function<dou
   Difference found{};
   for (const float step : kSteps) {
     found = difference(number, step, evaluate);
-    if (found.is_near(gradient)) break;
+    if (is_near(found, gradient)) break;
   }
   return found;
 }
@@ -72,7 +31,7 @@ void check_differences(const char* what, std::vector<float>& numbers, const std:
     if (!std::isfinite(numbers[n])) continue;
     const Difference found = differentiate(numbers[n], gradients[n], evaluate);
     INFO(what << " " << n << ": " << gradients[n] << ", by differences " << found.value);
-    CHECK(found.is_near(gradients[n]));
+    CHECK(is_near(found, gradients[n]));
   }
 }
 
@@ -99,12 +58,9 @@ void check_case(Random& random, AttentionCase one) {
   check_differences("value", tensors.value.numbers, exact.value, evaluate);
   check_differences("bias", tensors.bias.numbers, exact.bias, evaluate);
   check_differences("sinks", tensors.sinks, exact.sinks, evaluate);
-  check_differences("w", tensors.w.numbers, exact.score.w, evaluate);
-  check_differences("wq", tensors.wq.numbers, exact.score.wq, evaluate);
-  check_differences("wk", tensors.wk.numbers, exact.score.wk, evaluate);
-  check_differences("b", tensors.b.numbers, exact.score.b, evaluate);
-  check_differences("v", tensors.v.numbers, exact.score.v, evaluate);
-  check_differences("bandwidth", tensors.bandwidth.numbers, exact.score.bandwidth, evaluate);
+  for_each_parameter([&](const char* name, Owned<float>& parameter,
+                         const auto& gradient) { check_differences(name, parameter.numbers, gradient, evaluate); },
+                     tensors, exact.score);
   if (!exact.tables.empty()) {
     // The numbers of the second table are whole: they are indices and limits.
     const std::vector<double> of_first(exact.tables.begin(),
@@ -115,7 +71,7 @@ void check_case(Random& random, AttentionCase one) {
   const double of_scale = exact.log_scale / static_cast<double>(scale);
   const Difference found = differentiate(scale, of_scale, evaluate);
   INFO("scale: " << of_scale << ", by differences " << found.value);
-  CHECK(found.is_near(of_scale));
+  CHECK(is_near(found, of_scale));
 }
 
 AttentionCase small(AttentionCase one) {

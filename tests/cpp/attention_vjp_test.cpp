@@ -5,7 +5,6 @@
 
 #include "attention_check.hpp"
 #include "kernels/simd/width.hpp"
-#include "schedule/serial_executor.hpp"
 #include "vjp_check.hpp"
 
 namespace heed::testing {
@@ -253,11 +252,7 @@ TEST_CASE("any workers in any order give the same bits", "[vjp]") {
     INFO(describe(one));
     const AttentionTensors tensors = make_tensors(random, one);
     const VjpGiven given = run_forward(random, tensors);
-    const auto expected = run_backward(given, tensors).bits();
-    for (const int workers : {1, 3, 4}) {
-      ReverseExecutor executor(workers);
-      CHECK((run_backward(given, tensors, executor).bits() == expected));
-    }
+    check_workers(given, tensors);
   }
 }
 
@@ -305,12 +300,11 @@ TEST_CASE("a gradient that is not wanted changes no other", "[vjp]") {
   const AttentionTensors tensors = make_tensors(random, {.queries = 40, .keys = 50, .has_sinks = true});
   const VjpGiven given = run_forward(random, tensors);
   const Gradients expected = run_backward(given, tensors);
-  SerialExecutor executor;
   const auto without = [&](auto change) {
     Gradients gradients(tensors);
     AttentionGradients views = gradients.views();
     change(views);
-    REQUIRE(attention_vjp(given.inputs, tensors.options, views, executor).is_ok());
+    REQUIRE(attention_vjp(given.inputs, tensors.options, views, calling_thread()).is_ok());
     return gradients;
   };
   const Gradients only_value = without([](AttentionGradients& views) { views = {.value = views.value}; });
@@ -331,8 +325,7 @@ TEST_CASE("what the backward pass cannot take is refused, and nothing is written
     Gradients gradients(tensors);
     AttentionGradients views = gradients.views();
     change(inputs, options, views);
-    SerialExecutor executor;
-    const Status status = attention_vjp(inputs, options, views, executor);
+    const Status status = attention_vjp(inputs, options, views, calling_thread());
     INFO(status.message());
     CHECK(status.code() == code);
     CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring(part));
@@ -366,8 +359,8 @@ TEST_CASE("a stopped backward pass says so", "[vjp]") {
   const StopFlag stop{1};
   tensors.options.stop = &stop;
   Gradients gradients(tensors);
-  SerialExecutor executor;
-  CHECK(attention_vjp(given.inputs, tensors.options, gradients.views(), executor).code() == StatusCode::aborted);
+  CHECK(attention_vjp(given.inputs, tensors.options, gradients.views(), calling_thread()).code() ==
+        StatusCode::aborted);
 }
 
 TEST_CASE("slices of heads and batch entries have the bits of the whole", "[vjp]") {
@@ -392,7 +385,6 @@ TEST_CASE("slices of heads and batch entries have the bits of the whole", "[vjp]
     view.shape[1] = heads;
     return view;
   };
-  SerialExecutor executor;
   for (Index batch = 0; batch < 2; ++batch) {
     for (Index group = 0; group < 2; ++group) {
       const Index head = 2 * group;
@@ -410,7 +402,7 @@ TEST_CASE("slices of heads and batch entries have the bits of the whole", "[vjp]
       const AttentionGradients views{.query = of(parts.query.view, batch, head, 2),
                                      .key = of(parts.key.view, batch, group, 1),
                                      .value = of(parts.value.view, batch, group, 1)};
-      REQUIRE(attention_vjp(inputs, options, views, executor).is_ok());
+      REQUIRE(attention_vjp(inputs, options, views, calling_thread()).is_ok());
     }
   }
   CHECK((parts.query.numbers == whole.query.numbers));

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "attention_check.hpp"
-#include "schedule/serial_executor.hpp"
 #include "vjp_check.hpp"
 
 namespace heed::testing {
@@ -69,11 +68,7 @@ TEST_CASE("a gradient of the weights gives the same bits by any workers", "[vjp]
       random, {.heads = 2, .queries = 70, .keys = 600, .head_dim = 64, .value_dim = 64, .has_sinks = true});
   VjpGiven given = run_forward(random, tensors);
   give_weights_gradient(random, given);
-  const auto expected = run_backward(given, tensors).bits();
-  for (const int workers : {1, 3, 4}) {
-    ReverseExecutor executor(workers);
-    CHECK((run_backward(given, tensors, executor).bits() == expected));
-  }
+  check_workers(given, tensors);
 }
 
 TEST_CASE("a gradient of the weights of another shape is refused", "[vjp]") {
@@ -83,8 +78,7 @@ TEST_CASE("a gradient of the weights of another shape is refused", "[vjp]") {
   give_weights_gradient(random, given);
   given.inputs.weights_gradient.shape[3] = 4;
   Gradients gradients(tensors);
-  SerialExecutor executor;
-  const Status status = attention_vjp(given.inputs, tensors.options, gradients.views(), executor);
+  const Status status = attention_vjp(given.inputs, tensors.options, gradients.views(), calling_thread());
   CHECK(status.code() == StatusCode::shape);
   CHECK_THAT(std::string(status.message()),
              Catch::Matchers::ContainsSubstring("dWeights must be [1, 2, 4, 5], got [1, 2, 4, 4]"));

@@ -4,7 +4,6 @@
 
 #include "attention_check.hpp"
 #include "report.hpp"
-#include "schedule/serial_executor.hpp"
 
 namespace heed::testing {
 namespace {
@@ -34,7 +33,7 @@ AttentionCase random_case(Random& random) {
   return one;
 }
 
-Owned<float> compute_mean(const AttentionTensors& tensors, Executor& executor) {
+Owned<float> compute_mean(const AttentionTensors& tensors, Executor& executor = calling_thread()) {
   const AttentionInputs inputs = tensors.inputs();
   const Shape& q = inputs.query.shape;
   Owned<float> mean = allocate({q[0], 1, q[2], inputs.key.shape[2]}, Layout::padded, kUntouched);
@@ -63,9 +62,7 @@ double worst_mean(const AttentionTensors& tensors, const Expected& expected, con
     }
     exact /= static_cast<double>(heads);
     bound = bound / static_cast<double>(heads) + kUnitRoundoff * exact * static_cast<double>(heads + 2);
-    const auto got = static_cast<double>(mean(b, 0, i, j));
-    const double error = std::abs(got - exact);
-    worst = std::max(worst, got == exact ? 0.0 : (error <= bound ? error / bound : kInfinity));
+    worst = std::max(worst, ratio_of(static_cast<double>(mean(b, 0, i, j)), exact, bound));
   });
   return worst;
 }
@@ -79,8 +76,7 @@ TEST_CASE("the mean of the weights over the heads stays within the error model, 
     const AttentionTensors tensors = make_tensors(random, one);
     const Expected expected = expect(tensors.inputs(), tensors.options);
     INFO(describe(one));
-    SerialExecutor executor;
-    const double worst = worst_mean(tensors, expected, compute_mean(tensors, executor));
+    const double worst = worst_mean(tensors, expected, compute_mean(tensors));
     report_ratio("mean weights", worst);
     CHECK(worst <= 1.0);
   }
@@ -92,8 +88,7 @@ TEST_CASE("the mean of the weights has the same bits for any number of workers a
   one.mask = Shape{1, 6, 150, 211};
   one.softcap = 3.0F;
   const AttentionTensors tensors = make_tensors(random, one);
-  SerialExecutor serial;
-  const Owned<float> expected = compute_mean(tensors, serial);
+  const Owned<float> expected = compute_mean(tensors);
   for (const int workers : {2, 3, 64}) {
     ReverseExecutor executor(workers);
     CHECK(compute_mean(tensors, executor).numbers == expected.numbers);
@@ -112,8 +107,7 @@ TEST_CASE("the mean of weights under large scores adds up to one, for few querie
                               .deviation = deviation};
       const AttentionTensors tensors = make_tensors(random, one);
       INFO(describe(one));
-      SerialExecutor executor;
-      const Owned<float> mean = compute_mean(tensors, executor);
+      const Owned<float> mean = compute_mean(tensors);
       for (Index i = 0; i < queries; ++i) {
         double sum = 0.0;
         for (Index j = 0; j < one.keys; ++j) sum += static_cast<double>(mean(0, 0, i, j));
@@ -128,13 +122,12 @@ TEST_CASE("the mean changes no other result, and writes nothing beside itself") 
   for (const Index queries : {1, 2, 41}) {
     const AttentionCase one{.heads = 4, .kv_heads = 2, .queries = queries, .keys = 1030, .causal = Causal::lower_right};
     const AttentionTensors tensors = make_tensors(random, one);
-    SerialExecutor executor;
     const Results without = run(tensors.inputs(), tensors.options);
     const Results with(tensors.inputs());
     const Owned<float> mean = allocate({1, 1, queries, one.keys}, Layout::padded, kUntouched);
     AttentionOutputs outputs = with.outputs();
     outputs.mean_weights = mean.view;
-    REQUIRE(attention(tensors.inputs(), tensors.options, outputs, executor).is_ok());
+    REQUIRE(attention(tensors.inputs(), tensors.options, outputs, calling_thread()).is_ok());
     CHECK(with.bits() == without.bits());
     for (Index i = 0; i < queries; ++i) {
       for (Index padding = one.keys; padding < one.keys + 5; ++padding) {
@@ -158,8 +151,7 @@ TEST_CASE("weights of some rows are those rows of all weights, and nothing else 
       some.weights = allocate({2, 6, end - begin, 130}, Layout::padded, kUntouched);
       AttentionOutputs outputs = some.outputs();
       outputs.weight_rows = {begin, end};
-      SerialExecutor executor;
-      REQUIRE(attention(tensors.inputs(), tensors.options, outputs, executor).is_ok());
+      REQUIRE(attention(tensors.inputs(), tensors.options, outputs, calling_thread()).is_ok());
       INFO(", rows " << begin << " to " << end);
       int wrong = 0;
       for_each_element(some.weights.view.shape, [&](Index b, Index h, Index i, Index j) {

@@ -61,7 +61,7 @@ void check_rope(const Json& one, const ConformanceFile& file) {
                             .positions = positions.empty() ? nullptr : positions.data(),
                             .positions_by_batch = true};
   INFO(one["name"]);
-  const Owned<float> output = allocate(input.view.shape, Layout::padded, kUntouchedNumber);
+  const Owned<float> output = allocate(input.view.shape, Layout::padded, kUntouched);
   const Status status =
       rope({input.reading(), cosines.reading(), sines.reading()}, options, output.view, calling_thread());
   INFO(status.message());

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <catch_amalgamated.hpp>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "error_model.hpp"
+#include "heed/machine.hpp"
 #include "operations/affine.hpp"
 #include "operations/pack.hpp"
 #include "support.hpp"
@@ -75,6 +77,14 @@ class Packed {
   float* data_ = nullptr;
   bool is_packed_ = true;
 };
+
+/// Runs an operation, which must succeed.
+template <typename Call>
+void compute(const Call& call, Executor& executor = calling_thread()) {
+  const Status status = run(call, executor);
+  INFO(status.message());
+  REQUIRE(status.is_ok());
+}
 
 /// Of a sum of `count` products, computed in any order: each product and each partial sum is rounded once. Roundings
 /// are independent, as in error_model.hpp: kGrowth * u * sqrt(sum of squares). Partial sums are at most `size`, the sum

@@ -53,8 +53,8 @@ LinearGot make_results(const LinearInputs& inputs, const LinearOptions& options)
   const Shape& k = inputs.key.shape;
   const Index value_dim = inputs.value.shape[3];
   const Index width = value_dim + (options.rule == LinearRule::elu ? 1 : 0);
-  return {.output = allocate({q[0], q[1], q[2], value_dim}, Layout::padded, kUntouchedNumber),
-          .state = allocate({k[0], k[1], k[3], width}, Layout::bhnd, kUntouchedNumber)};
+  return {.output = allocate({q[0], q[1], q[2], value_dim}, Layout::padded, kUntouched),
+          .state = allocate({k[0], k[1], k[3], width}, Layout::bhnd, kUntouched)};
 }
 
 LinearGot run(const LinearInputs& inputs, const LinearOptions& options, Executor& executor) {

@@ -10,6 +10,9 @@
 
 namespace heed::testing {
 
+inline constexpr LinearRule kRules[] = {LinearRule::linear, LinearRule::gated, LinearRule::delta,
+                                        LinearRule::gated_delta, LinearRule::elu};
+
 struct LinearCase {
   LinearRule rule = LinearRule::linear;
   Index batch = 1;
@@ -52,11 +55,19 @@ LinearGot run(const LinearInputs& inputs, const LinearOptions& options, Executor
 template <typename View>
 View tokens(View view, Index first, Index count) {
   if (!view.is_present()) return view;
-  view.data = view.data + first * view.strides[2];
+  view.data = view.at(0, 0, first);
   view.shape[2] = count;
   return view;
 }
 
-inline constexpr float kUntouchedNumber = 1234.5F;
+/// A call of these tokens alone, from a state on.
+inline LinearInputs tokens(const LinearInputs& in, Index first, Index count, const TensorView<const float>& state) {
+  return {.query = tokens(in.query, first, count),
+          .key = tokens(in.key, first, count),
+          .value = tokens(in.value, first, count),
+          .decay = tokens(in.decay, first, count),
+          .beta = tokens(in.beta, first, count),
+          .state = state};
+}
 
 }  // namespace heed::testing

@@ -69,13 +69,7 @@ LinearGot run_by_tokens(const LinearTensors& tensors) {
   TensorView<const float> state{};
   LinearGot one;
   for (Index t = 0; t < kLength; ++t) {
-    const LinearInputs in{.query = tokens(tensors.query.reading(), t, 1),
-                          .key = tokens(tensors.key.reading(), t, 1),
-                          .value = tokens(tensors.value.reading(), t, 1),
-                          .decay = tokens(tensors.decay.reading(), t, 1),
-                          .beta = tokens(tensors.beta.reading(), t, 1),
-                          .state = state};
-    LinearGot next = run(in, tensors.options);
+    LinearGot next = run(tokens(tensors.inputs(), t, 1, state), tensors.options);
     for_each_element(next.output.view.shape,
                      [&](Index b, Index h, Index i, Index e) { got.output(b, h, t, e) = next.output(b, h, i, e); });
     one = std::move(next);

@@ -2,8 +2,8 @@
 // within the bounds of what float32 may do.
 #include <bit>
 #include <catch_amalgamated.hpp>
-#include <functional>
 
+#include "differences.hpp"
 #include "f16.hpp"
 #include "linear_case.hpp"
 #include "linear_vjp_reference.hpp"
@@ -12,9 +12,6 @@
 
 namespace heed::testing {
 namespace {
-
-constexpr LinearRule kRules[] = {LinearRule::linear, LinearRule::gated, LinearRule::delta, LinearRule::gated_delta,
-                                 LinearRule::elu};
 
 /// A call, and the gradients of a loss in its results.
 struct Scene {
@@ -43,7 +40,7 @@ struct Got {
 
   explicit Got(const LinearInputs& in, const LinearOptions& options) {
     const auto like = [](const auto& view) {
-      return view.is_present() ? allocate(view.shape, Layout::padded, kUntouchedNumber) : Owned<float>();
+      return view.is_present() ? allocate(view.shape, Layout::padded, kUntouched) : Owned<float>();
     };
     query = like(in.query);
     key = like(in.key);
@@ -52,7 +49,7 @@ struct Got {
     beta = like(in.beta);
     const Shape& k = in.key.shape;
     state = allocate({k[0], k[1], k[3], in.value.shape[3] + (options.rule == LinearRule::elu ? 1 : 0)}, Layout::bhnd,
-                     kUntouchedNumber);
+                     kUntouched);
   }
 
   [[nodiscard]] LinearGradients views() const {
@@ -89,7 +86,7 @@ void check_tensor(const char* what, const Owned<float>& got, const std::vector<B
   report_ratio(what, worst);
   CHECK(worst <= 1.0);
   Index written = 0;
-  for (const float number : got.numbers) written += number != kUntouchedNumber ? 1 : 0;
+  for (const float number : got.numbers) written += number != kUntouched ? 1 : 0;
   CHECK(written == static_cast<Index>(expected.size()));
 }
 
@@ -112,34 +109,7 @@ void check(Random& random, const LinearCase& one, bool has_state_gradient = true
 
 double loss(const LinearVjpInputs& inputs, const LinearOptions& options) {
   const reference::LinearResult made = reference::linear_attention(inputs.forward, options);
-  const auto weigh = [](const std::vector<double>& numbers, const TensorView<const float>& by) {
-    double sum = 0.0;
-    std::size_t n = 0;
-    for_each_element(by.shape, [&](Index b, Index h, Index i, Index d) {
-      sum += numbers[n++] * static_cast<double>(by.at(b, h, i)[d]);
-    });
-    return sum;
-  };
-  return weigh(made.output, inputs.output_gradient) + weigh(made.state, inputs.state_gradient);
-}
-
-/// Central differences by a formula of the fourth order, with steps that are exact in single precision.
-double differentiate(float& number, const std::function<double()>& evaluate) {
-  constexpr float step = 0x1p-7F;
-  const float before = std::round(number * 0x1p10F) * 0x1p-10F;
-  const auto central = [&](float by) {
-    number = before + by;
-    const double above = evaluate();
-    number = before - by;
-    const double below = evaluate();
-    number = before;
-    return (above - below) / (2.0 * static_cast<double>(by));
-  };
-  return (4.0 * central(step) - central(2.0F * step)) / 3.0;
-}
-
-void round_to_grid(Owned<float>& tensor) {
-  for (float& number : tensor.numbers) number = std::round(number * 0x1p10F) * 0x1p-10F;
+  return dot(made.output, inputs.output_gradient) + dot(made.state, inputs.state_gradient);
 }
 
 }  // namespace
@@ -167,7 +137,7 @@ TEST_CASE("the reference's gradients of linear attention are those that central 
         LinearTensors& tensors = scene.tensors;
         for (auto* tensor :
              {&tensors.query, &tensors.key, &tensors.value, &tensors.decay, &tensors.beta, &tensors.state}) {
-          round_to_grid(*tensor);
+          round_to_grid(tensor->numbers);
         }
         const LinearVjpReference exact = reference_vjp(scene.inputs(), tensors.options);
         const auto evaluate = [&] { return loss(scene.inputs(), tensors.options); };
@@ -175,7 +145,7 @@ TEST_CASE("the reference's gradients of linear attention are those that central 
           for (std::size_t n = 0; n < gradients.size(); ++n) {
             // The slope of elu has a corner at 0.
             if (rule == LinearRule::elu && std::abs(tensor.numbers[n]) < 0x1p-5F) continue;
-            const double expected = differentiate(tensor.numbers[n], evaluate);
+            const double expected = difference(tensor.numbers[n], 0x1p-7F, evaluate).value;
             INFO(what << " " << n << ": " << gradients[n].value << ", by differences " << expected);
             CHECK(std::abs(gradients[n].value - expected) <= 2e-6 * (1.0 + std::abs(expected)));
           }
@@ -334,7 +304,7 @@ TEST_CASE("gradients of linear attention have the same bits for any number of wo
     options.stop = &stop;
     const Got got(scene.inputs().forward, options);
     CHECK(linear_attention_vjp(scene.inputs(), options, got.views(), calling_thread()).code() == StatusCode::aborted);
-    CHECK(got.query(0, 0, 0, 0) == kUntouchedNumber);
+    CHECK(got.query(0, 0, 0, 0) == kUntouched);
   }
 }
 
@@ -347,7 +317,7 @@ TEST_CASE("gradients of decay, beta and state need not be wanted", "[linear-vjp]
   views.decay = views.beta = views.state = {};
   REQUIRE(linear_attention_vjp(scene.inputs(), scene.tensors.options, views, calling_thread()).is_ok());
   CHECK(some.key.numbers == all.key.numbers);
-  CHECK(some.state(0, 0, 0, 0) == kUntouchedNumber);
+  CHECK(some.state(0, 0, 0, 0) == kUntouched);
 }
 
 TEST_CASE("gradients of linear attention refuse views of other sizes, and write nothing", "[linear-vjp]") {
@@ -363,7 +333,7 @@ TEST_CASE("gradients of linear attention refuse views of other sizes, and write 
     CHECK(status.code() == StatusCode::shape);
     CHECK(status.message().find(words) != std::string_view::npos);
     CHECK(status.message().starts_with("linearAttentionVjp: "));
-    CHECK(got.query(0, 0, 0, 0) == kUntouchedNumber);
+    CHECK(got.query(0, 0, 0, 0) == kUntouched);
   };
   refuses("outputGradient must be", [](auto& inputs, auto&) { inputs.output_gradient.shape[2] = 8; });
   refuses("outputGradient must have data", [](auto& inputs, auto&) { inputs.output_gradient.data = nullptr; });

@@ -1,24 +1,15 @@
 // Calls that both languages must refuse: the list is tests/cases/attention-rejects.json.
 #include <algorithm>
 #include <catch_amalgamated.hpp>
-#include <fstream>
 #include <map>
 
-#include "data_files.hpp"
 #include "heed/attention.hpp"
+#include "heed/machine.hpp"
 #include "reject_list.hpp"
-#include "schedule/serial_executor.hpp"
 #include "support.hpp"
 
 namespace heed::testing {
 namespace {
-
-/// Some calls cannot be made with views: those that only TypeScript's checks can meet, and those about results that the
-/// engine allocates, which in C++ the caller does.
-bool is_for_cpp(const Json& entry) {
-  if (entry.value("scope", "") == "typescript") return false;
-  return !entry.contains("options") || !entry["options"].contains("return");
-}
 
 /// Options, and the numbers of those that are tensors.
 struct Options {
@@ -102,18 +93,7 @@ Options options_of(const Json& entry) {
 }  // namespace
 
 TEST_CASE("every call of the rejects list is refused with its code and its words, and nothing is written") {
-  const std::map<std::string, StatusCode> codes = {{"shape", StatusCode::shape},
-                                                   {"option", StatusCode::option},
-                                                   {"memory", StatusCode::memory},
-                                                   {"unsupported", StatusCode::unsupported}};
-  std::ifstream file(case_file("attention-rejects.json"));
-  REQUIRE(file);
-  const Json list = Json::parse(file);
-  int count = 0;
-  for (const Json& entry : list["cases"]) {
-    if (!is_for_cpp(entry)) continue;
-    ++count;
-    INFO(entry.dump());
+  check_rejects("attention-rejects.json", [](const Json& entry) {
     const auto tensor = [&entry](const char* name) {
       return entry.contains(name) ? allocate(entry[name].get<Shape>(), Layout::bhnd, 0.0F) : Owned<float>();
     };
@@ -123,15 +103,13 @@ TEST_CASE("every call of the rejects list is refused with its code and its words
 
     const Shape& q = query.view.shape;
     const Owned<float> output = allocate({q[0], q[1], q[2], value.view.shape[3]}, Layout::bhnd, 1.5F);
-    SerialExecutor executor;
     const Options options = options_of(entry);
-    const Status status = attention({query.reading(), key.reading(), value.reading(), mask.reading(), bias.reading()},
-                                    options.given, {.output = output.view, .weights = {}, .log_sum_exp = {}}, executor);
-    CHECK(status.code() == codes.at(entry["code"].get<std::string>()));
-    CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring(entry["message"].get<std::string>()));
+    Status status =
+        attention({query.reading(), key.reading(), value.reading(), mask.reading(), bias.reading()}, options.given,
+                  {.output = output.view, .weights = {}, .log_sum_exp = {}}, calling_thread());
     CHECK(std::ranges::all_of(output.numbers, [](float number) { return number == 1.5F; }));
-  }
-  CHECK(count > 10);
+    return status;
+  });
 }
 
 }  // namespace heed::testing

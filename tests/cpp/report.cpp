@@ -2,8 +2,10 @@
 #include "report.hpp"
 
 #include <catch_amalgamated.hpp>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "heed/machine.hpp"
@@ -42,6 +44,12 @@ std::uint32_t seed() {
     return given == nullptr ? 20170612U : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
   }();
   return value;
+}
+
+double ratio_of(double got, double expected, double bound) {
+  if (got == expected) return 0.0;
+  const double error = std::abs(got - expected);
+  return std::isfinite(error) && bound > 0.0 ? error / bound : std::numeric_limits<double>::infinity();
 }
 
 void report_ratio(const std::string& quantity, double ratio) {

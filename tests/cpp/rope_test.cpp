@@ -12,8 +12,6 @@
 namespace heed::testing {
 namespace {
 
-constexpr float kUntouched = 1234.5F;
-
 /// One angle a position for pair i, as base 10000 has it.
 std::vector<double> frequencies_of(Index pairs, double base = 10000.0) {
   std::vector<double> made;

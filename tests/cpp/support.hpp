@@ -17,6 +17,9 @@ namespace heed::testing {
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
+/// What a result no kernel wrote still holds.
+inline constexpr float kUntouched = 12345.0F;
+
 /// HEED_SEED, or a constant. Printed with every run: see report.cpp.
 std::uint32_t seed();
 

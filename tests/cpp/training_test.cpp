@@ -20,8 +20,6 @@
 namespace heed::testing {
 namespace {
 
-constexpr float kUntouched = 1234.5F;
-
 using Doubles = std::vector<double>;
 
 Doubles doubles_of(const OwnedRows& rows) {
@@ -52,8 +50,7 @@ void check_slopes(const std::string& name, const std::function<double(const Doub
   double worst = 0.0;
   for (std::size_t i = 0; i < numbers.size(); i += step) {
     const auto row = static_cast<Index>(i) / x.rows.length, column = static_cast<Index>(i) % x.rows.length;
-    const double error = std::abs(got.at(row, column) - slope(function, numbers, i));
-    worst = error <= bounds[i] ? std::max(worst, error / bounds[i]) : double{kInfinity};
+    worst = std::max(worst, ratio_of(got.at(row, column), slope(function, numbers, i), bounds[i]));
   }
   INFO(name << " of " << x.rows.count << " x " << x.rows.length);
   report_ratio(name, worst);
@@ -100,7 +97,7 @@ TEST_CASE("product multiplies matrices as they lie, in both forms") {
                                .addend = has_addend ? addend.reading() : Rows<const float>{},
                                .is_transposed = is_transposed,
                                .output = got.rows};
-        REQUIRE(run(call, calling_thread()).is_ok());
+        compute(call);
         double worst = 0.0;
         for (Index row = 0; row < rows; ++row) {
           for (Index column = 0; column < columns; ++column) {
@@ -110,9 +107,7 @@ TEST_CASE("product multiplies matrices as they lie, in both forms") {
               sum += term;
               size += std::abs(term);
             }
-            const double bound = dot_bound(depth + 1, size);
-            const double error = std::abs(got.at(row, column) - sum);
-            worst = error <= bound ? std::max(worst, error / bound) : double{kInfinity};
+            worst = std::max(worst, ratio_of(got.at(row, column), sum, dot_bound(depth + 1, size)));
           }
           CHECK(got.rows.row(row)[columns] == kUntouched);
         }
@@ -133,13 +128,11 @@ TEST_CASE("rows are summed, and scattered, in double precision's neighbourhood")
       OwnedRows sums(1, length, kUntouched), table(7, length, kUntouched);
       std::vector<std::int32_t> indices;
       for (Index i = 0; i < count; ++i) indices.push_back(static_cast<std::int32_t>(random.below(7)));
-      REQUIRE(run(RowSumsCall{rows.reading(), first, sums.rows}, calling_thread()).is_ok());
-      REQUIRE(
-          run(ScatterAddCall{rows.reading(), indices.data(), addend.reading(), table.rows}, calling_thread()).is_ok());
+      compute(RowSumsCall{rows.reading(), first, sums.rows});
+      compute(ScatterAddCall{rows.reading(), indices.data(), addend.reading(), table.rows});
       double worst = 0.0;
       const auto compare = [&](double got, double expected, double size) {
-        const double error = std::abs(got - expected), bound = dot_bound(count + 1, size);
-        worst = error <= bound ? std::max(worst, error / bound) : double{kInfinity};
+        worst = std::max(worst, ratio_of(got, expected, dot_bound(count + 1, size)));
       };
       for (Index i = 0; i < length; ++i) {
         double all = addend.at(0, i), size = std::abs(all);
@@ -186,14 +179,12 @@ TEST_CASE("the gradients of activations and factors are their slopes") {
       const OwnedRows factor = random_rows(random, 3, length);
       const OwnedRows gradient = random_rows(random, 3, length, 1);
       OwnedRows of_source(3, length, kUntouched), of_factor(3, length, kUntouched);
-      REQUIRE(run(PointwiseBackwardCall{.gradient = gradient.reading(),
-                                        .source = source.reading(),
-                                        .factor = factor.reading(),
-                                        .activation = activation,
-                                        .source_gradient = of_source.rows,
-                                        .factor_gradient = of_factor.rows},
-                  calling_thread())
-                  .is_ok());
+      compute(PointwiseBackwardCall{.gradient = gradient.reading(),
+                                    .source = source.reading(),
+                                    .factor = factor.reading(),
+                                    .activation = activation,
+                                    .source_gradient = of_source.rows,
+                                    .factor_gradient = of_factor.rows});
       const auto loss = [&](const Doubles& x, const Doubles& factors) {
         Doubles made(x.size());
         for (std::size_t i = 0; i < x.size(); ++i) made[i] = reference::activate(activation, x[i]) * factors[i];
@@ -242,10 +233,8 @@ TEST_CASE("the gradients of norms are their slopes") {
         const OwnedRows weight = random_rows(random, 1, length), bias = random_rows(random, 1, length);
         OwnedRows of_input(count, length, kUntouched), of_weight(1, length, kUntouched), of_bias(1, length, kUntouched);
         const RowNorm norm{.is_centred = is_centred, .epsilon = 0.1F, .weight = weight.rows.data};
-        REQUIRE(run(NormBackwardCall{input.reading(), gradient.reading(), norm, of_input.rows, of_weight.rows,
-                                     of_bias.rows},
-                    calling_thread())
-                    .is_ok());
+        compute(
+            NormBackwardCall{input.reading(), gradient.reading(), norm, of_input.rows, of_weight.rows, of_bias.rows});
         const auto loss = [&](const Doubles& x, const Doubles& w, const Doubles& b) {
           return weighted_sum(normalized(x, w, b, is_centred, static_cast<double>(norm.epsilon)), gradient);
         };
@@ -342,11 +331,7 @@ GruGradients gradients_of(const GruScene& scene, Executor& executor) {
   const Index rows = scene.batch * scene.steps, hidden = scene.hidden;
   std::vector<WeightMatrix> matrices;
   for (Index gate = 0; gate < 3; ++gate) {
-    matrices.push_back({.data = scene.matrices.rows.row(gate * hidden),
-                        .outputs = hidden,
-                        .inputs = hidden,
-                        .output_stride = hidden,
-                        .input_stride = 1});
+    matrices.push_back({scene.matrices.rows.row(gate * hidden), hidden, hidden, hidden, 1});
   }
   const Packed weights(matrices);
   const Packed transposed(WeightMatrix{.data = scene.matrices.rows.data,
@@ -360,22 +345,20 @@ GruGradients gradients_of(const GruScene& scene, Executor& executor) {
                          .state = scene.state.reading()};
   const GruOptions options{.batch = scene.batch, .is_reversed = scene.is_reversed};
   OwnedRows states(rows, hidden, kUntouched), last(scene.batch, hidden, kUntouched);
-  REQUIRE(run(GruCall{inputs, options, states.rows, last.rows}, executor).is_ok());
+  compute(GruCall{inputs, options, states.rows, last.rows}, executor);
   GruGradients got{OwnedRows(rows, 3 * hidden, kUntouched), OwnedRows(rows, 3 * hidden, kUntouched),
                    OwnedRows(rows, hidden, kUntouched), OwnedRows(scene.batch, hidden, kUntouched)};
-  const Status status = run(GruBackwardCall{.forward = inputs,
-                                            .options = options,
-                                            .states = states.reading(),
-                                            .transposed_weights = transposed.data(),
-                                            .state_gradients = scene.of_states.reading(),
-                                            .last_gradient = scene.of_last.reading(),
-                                            .gates_gradient = got.gates.rows,
-                                            .hidden_gradient = got.hidden.rows,
-                                            .previous = got.previous.rows,
-                                            .state_gradient = got.state.rows},
-                            executor);
-  INFO(status.message());
-  REQUIRE(status.is_ok());
+  compute(GruBackwardCall{.forward = inputs,
+                          .options = options,
+                          .states = states.reading(),
+                          .transposed_weights = transposed.data(),
+                          .state_gradients = scene.of_states.reading(),
+                          .last_gradient = scene.of_last.reading(),
+                          .gates_gradient = got.gates.rows,
+                          .hidden_gradient = got.hidden.rows,
+                          .previous = got.previous.rows,
+                          .state_gradient = got.state.rows},
+          executor);
   return got;
 }
 
@@ -400,13 +383,11 @@ TEST_CASE("the gradients of a GRU are its slopes, through time") {
         check_slopes("GRU's gates", loss_of(&DoubleGru::gates), scene.gates, got.gates, bound);
         check_slopes("GRU's state", loss_of(&DoubleGru::state), scene.state, got.state, bound);
         OwnedRows of_weights(3 * hidden, hidden, kUntouched), of_bias(1, 3 * hidden, kUntouched);
-        REQUIRE(run(ProductCall{.left = got.hidden.reading(),
-                                .right = got.previous.reading(),
-                                .is_transposed = true,
-                                .output = of_weights.rows},
-                    calling_thread())
-                    .is_ok());
-        REQUIRE(run(RowSumsCall{.rows = got.hidden.reading(), .output = of_bias.rows}, calling_thread()).is_ok());
+        compute(ProductCall{.left = got.hidden.reading(),
+                            .right = got.previous.reading(),
+                            .is_transposed = true,
+                            .output = of_weights.rows});
+        compute(RowSumsCall{.rows = got.hidden.reading(), .output = of_bias.rows});
         const double summed = bound_of(hidden * steps * batch * 4, 1.0);
         check_slopes("GRU's weights", loss_of(&DoubleGru::weights), scene.matrices, of_weights, summed);
         check_slopes("GRU's bias", loss_of(&DoubleGru::bias), scene.bias, of_bias, summed);
@@ -447,13 +428,11 @@ TEST_CASE("cross-entropy and its gradient, with smoothed labels and rows that do
           targets.push_back(i > 0 && random.chance(0.2) ? -100 : static_cast<std::int32_t>(random.below(length)));
         }
         OwnedRows loss(1, 1, kUntouched), gradient(count, length, kUntouched, 2);
-        REQUIRE(run(CrossEntropyCall{.logits = logits.reading(),
-                                     .targets = targets.data(),
-                                     .smoothing = smoothing,
-                                     .loss = loss.rows,
-                                     .gradient = gradient.rows},
-                    calling_thread())
-                    .is_ok());
+        compute(CrossEntropyCall{.logits = logits.reading(),
+                                 .targets = targets.data(),
+                                 .smoothing = smoothing,
+                                 .loss = loss.rows,
+                                 .gradient = gradient.rows});
         const auto expected = [&](const Doubles& at) {
           return cross_entropy_of(at, targets, static_cast<double>(smoothing));
         };
@@ -468,12 +447,8 @@ TEST_CASE("logits of any size have a cross-entropy") {
   const std::vector<float> logits{1e30F, -1e30F, 0.0F, 200.0F, -200.0F, 199.0F};
   const std::vector<std::int32_t> targets{0, 2};
   OwnedRows loss(1, 1, kUntouched), gradient(2, 3, kUntouched);
-  REQUIRE(run(CrossEntropyCall{.logits = {logits.data(), 2, 3, 3},
-                               .targets = targets.data(),
-                               .loss = loss.rows,
-                               .gradient = gradient.rows},
-              calling_thread())
-              .is_ok());
+  compute(CrossEntropyCall{
+      .logits = {logits.data(), 2, 3, 3}, .targets = targets.data(), .loss = loss.rows, .gradient = gradient.rows});
   CHECK(std::abs(loss.at(0, 0) - 0.5 * std::log1p(std::exp(1.0))) < 1e-6);
   for (const double number : doubles_of(gradient)) CHECK(std::isfinite(number));
 }
@@ -484,9 +459,7 @@ TEST_CASE("squared errors and binary cross-entropy, and their gradients") {
     const OwnedRows predictions = random_rows(random, 1, 37, 0, 3.0F);
     OwnedRows targets = random_rows(random, 1, 37), loss(1, 1, kUntouched), gradient(1, 37, kUntouched);
     for (float& target : targets.numbers) target = static_cast<float>(sigmoid(static_cast<double>(target)));
-    REQUIRE(
-        run(ElementLossCall{predictions.reading(), targets.reading(), kind, loss.rows, gradient.rows}, calling_thread())
-            .is_ok());
+    compute(ElementLossCall{predictions.reading(), targets.reading(), kind, loss.rows, gradient.rows});
     const auto expected = [&](const Doubles& x) {
       double sum = 0.0;
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -522,10 +495,8 @@ TEST_CASE("Adam, AdamW and SGD step as their formulas say") {
                         .correction2 = 0.0297F,
                         .is_decoupled = is_decoupled};
     OwnedRows next(1, length, kUntouched), next_means(1, length, kUntouched), next_squares(1, length, kUntouched);
-    REQUIRE(run(AdamCall{parameters.reading(), gradients.reading(), means.reading(), squares.reading(), rule, next.rows,
-                         next_means.rows, next_squares.rows},
-                calling_thread())
-                .is_ok());
+    compute(AdamCall{parameters.reading(), gradients.reading(), means.reading(), squares.reading(), rule, next.rows,
+                     next_means.rows, next_squares.rows});
     for (Index i = 0; i < length; ++i) {
       double parameter = parameters.at(0, i), gradient = gradients.at(0, i);
       if (is_decoupled) {
@@ -545,10 +516,8 @@ TEST_CASE("Adam, AdamW and SGD step as their formulas say") {
     for (const bool is_first : {false, true}) {
       const SgdRule rule{.learning_rate = 0.1F, .momentum = 0.9F, .weight_decay = 0.01F, .is_nesterov = is_nesterov};
       OwnedRows next(1, length, kUntouched), velocities(1, length, kUntouched);
-      REQUIRE(run(SgdCall{parameters.reading(), gradients.reading(), is_first ? Rows<const float>{} : means.reading(),
-                          rule, next.rows, velocities.rows},
-                  calling_thread())
-                  .is_ok());
+      compute(SgdCall{parameters.reading(), gradients.reading(), is_first ? Rows<const float>{} : means.reading(), rule,
+                      next.rows, velocities.rows});
       for (Index i = 0; i < length; ++i) {
         const double gradient = gradients.at(0, i) + 0.01 * parameters.at(0, i);
         const double velocity = is_first ? gradient : 0.9 * means.at(0, i) + gradient;
@@ -564,10 +533,8 @@ TEST_CASE("combine adds multiples, and squares are summed") {
   Random random(908);
   const OwnedRows x = random_rows(random, 1, 29), y = random_rows(random, 1, 29);
   OwnedRows got(1, 29, kUntouched), squares(1, 1, kUntouched);
-  REQUIRE(
-      run(CombineCall{.x = x.reading(), .y = y.reading(), .a = 2.0F, .b = -3.0F, .output = got.rows}, calling_thread())
-          .is_ok());
-  REQUIRE(run(SquareSumCall{x.reading(), squares.rows}, calling_thread()).is_ok());
+  compute(CombineCall{.x = x.reading(), .y = y.reading(), .a = 2.0F, .b = -3.0F, .output = got.rows});
+  compute(SquareSumCall{x.reading(), squares.rows});
   double sum = 0.0;
   for (Index i = 0; i < 29; ++i) {
     CHECK(std::abs(got.at(0, i) - (2.0 * x.at(0, i) - 3.0 * y.at(0, i))) < 2e-6);
@@ -584,15 +551,12 @@ TEST_CASE("backward passes on thread pools give the bits of one thread", "[threa
   const auto all = [&](Executor& executor) {
     OwnedRows made(130, 150, kUntouched), of_input(300, 40, kUntouched), of_weight(1, 40, kUntouched),
         of_bias(1, 40, kUntouched);
-    REQUIRE(
-        run(ProductCall{.left = left.reading(), .right = right.reading(), .is_transposed = true, .output = made.rows},
-            executor)
-            .is_ok());
-    REQUIRE(run(
-                NormBackwardCall{
-                    norm_input.reading(), norm_gradient.reading(), {}, of_input.rows, of_weight.rows, of_bias.rows},
-                executor)
-                .is_ok());
+    compute(ProductCall{.left = left.reading(), .right = right.reading(), .is_transposed = true, .output = made.rows},
+            executor);
+    compute(
+        NormBackwardCall{
+            norm_input.reading(), norm_gradient.reading(), {}, of_input.rows, of_weight.rows, of_bias.rows},
+        executor);
     const GruGradients gru = gradients_of(scene, executor);
     std::vector<float> numbers;
     for (const OwnedRows* const rows : std::initializer_list<const OwnedRows*>{&made, &of_input, &of_weight, &of_bias,

@@ -2,13 +2,10 @@
 
 #include <bit>
 #include <catch_amalgamated.hpp>
-#include <cmath>
-#include <limits>
 
 #include "attention_check.hpp"
 #include "reference/attention_vjp.hpp"
 #include "report.hpp"
-#include "schedule/serial_executor.hpp"
 #include "vjp_error.hpp"
 
 namespace heed::testing {
@@ -26,11 +23,7 @@ int count_written(const Owned<float>& tensor) {
 class Check {
  public:
   void number(const char* what, double got, double expected, double bound) {
-    const double error = std::abs(got - expected);
-    double ratio = 0.0;
-    if (got != expected) {
-      ratio = std::isfinite(error) && bound > 0.0 ? error / bound : std::numeric_limits<double>::infinity();
-    }
+    const double ratio = ratio_of(got, expected, bound);
     report_ratio(what, ratio);
     if (ratio <= worst_) return;
     worst_ = ratio;
@@ -95,16 +88,10 @@ Gradients::Gradients(const AttentionTensors& tensors) : log_scale(kUntouched) {
   key = allocate(inputs.key.shape, Layout::padded, kUntouched);
   value = allocate(inputs.value.shape, Layout::padded, kUntouched);
   if (inputs.bias.is_present()) bias = allocate(inputs.bias.shape, Layout::padded, kUntouched);
-  const ScoreFunction& score = tensors.options.score;
-  const auto like = [](Owned<float>& gradient, const TensorView<const float>& parameter) {
+  const auto start = [](const char* /*name*/, Owned<float>& gradient, const TensorView<const float>& parameter) {
     if (parameter.is_present()) gradient = allocate(parameter.shape, Layout::padded, kUntouched);
   };
-  like(w, score.w);
-  like(wq, score.wq);
-  like(wk, score.wk);
-  like(b, score.b);
-  like(v, score.v);
-  like(bandwidth, score.bandwidth);
+  for_each_parameter(start, *this, tensors.options.score);
   tables.assign(static_cast<std::size_t>(tensors.options.expressions.number_count), kUntouched);
   if (tensors.options.sinks != nullptr) sinks.assign(static_cast<std::size_t>(inputs.query.shape[1]), kUntouched);
 }
@@ -139,9 +126,12 @@ Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors, E
   return gradients;
 }
 
-Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors) {
-  SerialExecutor executor;
-  return run_backward(given, tensors, executor);
+void check_workers(const VjpGiven& given, const AttentionTensors& tensors) {
+  const auto expected = run_backward(given, tensors).bits();
+  for (const int workers : {1, 3, 4}) {
+    ReverseExecutor executor(workers);
+    CHECK((run_backward(given, tensors, executor).bits() == expected));
+  }
 }
 
 bool check_gradients(Random& random, const AttentionCase& one) {
@@ -167,16 +157,11 @@ bool check_gradients(const VjpGiven& given, const AttentionTensors& tensors) {
   check.tensor("dk", gradients.key, exact.key, bounds.key);
   check.tensor("dv", gradients.value, exact.value, bounds.value);
   if (!exact.bias.empty()) check.tensor("dbias", gradients.bias, exact.bias, bounds.bias);
-  const auto parameter = [&](const char* what, const Owned<float>& got, const std::vector<double>& expected,
+  const auto parameter = [&](const std::string& name, const Owned<float>& got, const std::vector<double>& expected,
                              const std::vector<double>& bound) {
-    if (!expected.empty()) check.tensor(what, got, expected, bound);
+    if (!expected.empty()) check.tensor(("dscore." + name).c_str(), got, expected, bound);
   };
-  parameter("dscore.w", gradients.w, exact.score.w, bounds.w);
-  parameter("dscore.wq", gradients.wq, exact.score.wq, bounds.wq);
-  parameter("dscore.wk", gradients.wk, exact.score.wk, bounds.wk);
-  parameter("dscore.b", gradients.b, exact.score.b, bounds.b);
-  parameter("dscore.v", gradients.v, exact.score.v, bounds.v);
-  parameter("dscore.bandwidth", gradients.bandwidth, exact.score.bandwidth, bounds.bandwidth);
+  for_each_parameter(parameter, gradients, exact.score, bounds);
   for (std::size_t h = 0; h < exact.sinks.size(); ++h) {
     check.number("dsinks", static_cast<double>(gradients.sinks[h]), exact.sinks[h], bounds.sinks[h]);
   }

@@ -7,7 +7,7 @@
 
 #include "attention_case.hpp"
 #include "heed/attention_vjp.hpp"
-#include "heed/executor.hpp"
+#include "heed/machine.hpp"
 
 namespace heed::testing {
 
@@ -23,8 +23,8 @@ VjpGiven run_forward(Random& random, const AttentionTensors& tensors, const Expr
 void give_weights_gradient(Random& random, VjpGiven& given);
 
 /// In rows with padding between them, which no kernel may write.
-struct Gradients {
-  Owned<float> query, key, value, bias, w, wq, wk, b, v, bandwidth;
+struct Gradients : ScoreParameters<Owned<float>> {
+  Owned<float> query, key, value, bias;
   std::vector<float> sinks, tables;
   float log_scale;
 
@@ -35,9 +35,11 @@ struct Gradients {
   [[nodiscard]] std::vector<std::uint32_t> bits() const;
 };
 
-/// On one thread unless told otherwise. Requires success.
-Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors);
-Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors, Executor& executor);
+/// Requires success.
+Gradients run_backward(const VjpGiven& given, const AttentionTensors& tensors, Executor& executor = calling_thread());
+
+/// Checks that any workers in any order give the bits of one.
+void check_workers(const VjpGiven& given, const AttentionTensors& tensors);
 
 /// Checks the gradients of one case and reports how near they came. Returns false where they could not be checked,
 /// because which keys a row keeps is within the errors.
