@@ -10,6 +10,18 @@ namespace {
 
 constexpr std::array kNames = {"scaled-dot", "dot", "cosine", "general", "additive", "gated", "rbf", "distance"};
 
+struct Parameter {
+  const char* name;
+  TensorView<const float> ScoreFunction::* view;
+};
+
+constexpr std::array<Parameter, 6> kParameters = {{{"w", &ScoreFunction::w},
+                                                   {"wq", &ScoreFunction::wq},
+                                                   {"wk", &ScoreFunction::wk},
+                                                   {"b", &ScoreFunction::b},
+                                                   {"v", &ScoreFunction::v},
+                                                   {"bandwidth", &ScoreFunction::bandwidth}}};
+
 bool takes(ScoreKind kind, std::string_view parameter) {
   switch (kind) {
     case ScoreKind::general:
@@ -32,18 +44,16 @@ bool needs(ScoreKind kind, std::string_view parameter) {
 const char* name_of(ScoreKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 Status check_given(const ScoreFunction& score) {
-  Status status;
-  const auto check = [&](const char* name, const TensorView<const float>& view) {
-    if (!status.is_ok()) return;
-    if (view.is_present() && !takes(score.kind, name)) {
-      status = broken(StatusCode::option, {"score ", name_of(score.kind), " takes no ", name});
+  for (const Parameter& parameter : kParameters) {
+    const bool is_given = (score.*parameter.view).is_present();
+    if (is_given && !takes(score.kind, parameter.name)) {
+      return broken(StatusCode::option, {"score ", name_of(score.kind), " takes no ", parameter.name});
     }
-    if (!view.is_present() && needs(score.kind, name)) {
-      status = broken(StatusCode::option, {"score ", name_of(score.kind), " needs ", name});
+    if (!is_given && needs(score.kind, parameter.name)) {
+      return broken(StatusCode::option, {"score ", name_of(score.kind), " needs ", parameter.name});
     }
-  };
-  for_each_parameter(check, score);
-  return status;
+  }
+  return {};
 }
 
 /// Checks a parameter that all of `heads` share, or that each has of its own.
