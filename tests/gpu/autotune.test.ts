@@ -1,6 +1,6 @@
 // Results are right with any tuning, and later calls use the tuning that was measured.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { attend } from "../../web/src/api/attention.js";
 import { OpenDevice } from "../../web/src/backends/webgpu/device.js";
 import type { GpuAdapterInfo } from "../../web/src/backends/webgpu/gpu.js";
@@ -10,16 +10,13 @@ import { autotune, remember } from "../../web/src/webgpu.js";
 import { caseOf, EVERYTHING, type EverythingResult, errorOf, firstError } from "../support/cases.js";
 import { openBackend } from "../support/engines.js";
 import { WGSL } from "../support/error-model.js";
-import { type TestDevice, testDevice } from "../support/gpu-device.js";
+import { testDevice } from "../support/gpu-device.js";
 import { Random } from "../support/random.js";
 
 /** The name differs from the adapters that other tests tune. */
 const NAMED: GpuAdapterInfo = { vendor: "tuned", architecture: "", description: "" };
 
-let tested: TestDevice;
-beforeAll(async () => {
-  tested = await testDevice();
-});
+const tested = await testDevice();
 afterAll(() => {
   tested.device.destroy();
   expect(tested.uncaptured).toEqual([]);

@@ -1,17 +1,12 @@
 // The backward pass on an engine with a GPU: WebAssembly computes it, and says why.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHeed, type Heed, type TensorInput } from "../../web/src/index.js";
+import { afterAll, expect, test } from "vitest";
+import { createHeed, type TensorInput } from "../../web/src/index.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 
-let heed: Heed;
-let wasm: Heed;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, close } = await openTested());
-  wasm = await createHeed({ backend: "wasm" });
-});
+const { heed, close } = await openTested();
+const wasm = await createHeed({ backend: "wasm" });
 afterAll(() => {
   wasm.dispose();
   close();

@@ -1,8 +1,8 @@
 // Devices, tensors and memory on the GPU: who owns them, how long they live, and that every error is reported.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import guide from "../../docs/webgpu.md?raw";
-import { createHeed, type Heed, type Tensor, type TensorLike } from "../../web/src/index.js";
+import { createHeed, type Tensor, type TensorLike } from "../../web/src/index.js";
 import { attention as reference, rope as ropeReference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
@@ -11,17 +11,14 @@ import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { firstWrongTurn } from "../support/rope-cases.js";
 import { scoreBound } from "../support/score-error.js";
+import { drawnBy } from "../support/tensors.js";
 
 /** The language has no name for it. */
 const AsyncFunction = (async () => {}).constructor as new (
   ...parts: string[]
 ) => (...given: unknown[]) => Promise<void>;
 
-const random = new Random(5);
-const tensor = (...shape: number[]): TensorLike => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor: (...shape: number[]) => TensorLike = drawnBy(new Random(5));
 const [query, key, value] = [tensor(2, 9, 8), tensor(2, 17, 8), tensor(2, 17, 8)] as const;
 const exact = reference(query, key, value).output.data;
 const score = scoreBound("scaled-dot", 1 / Math.sqrt(8), { query, key, queryDim: 8, headDim: 8 });
@@ -40,14 +37,9 @@ function expectRight(output: Float32Array): void {
   }
 }
 
-describe("an engine on the caller's device", () => {
-  let heed: Heed;
-  let tested: TestDevice;
-  let close: () => void;
-  beforeAll(async () => {
-    ({ heed, tested, close } = await openTested());
-  });
-  afterAll(() => close());
+describe("an engine on the caller's device", async () => {
+  const { heed, tested, close } = await openTested();
+  afterAll(close);
 
   test("says which device it computes on", () => {
     const { backend, webgpu } = heed.capabilities;

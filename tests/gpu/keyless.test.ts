@@ -2,19 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kernelClass } from "../../web/src/backends/webgpu/tuning.js";
-import type { Heed } from "../../web/src/index.js";
 import { distanceErrors } from "../support/distances.js";
-import type { TestDevice } from "../support/gpu-device.js";
 import { openTested, shareKernels } from "../support/gpu-engine.js";
 import { keylessErrors, keylessProblems } from "../support/keyless.js";
 
-let heed: Heed;
-let tested: TestDevice;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, tested, close } = await openTested());
-});
-afterAll(() => close());
+const { heed, tested, close } = await openTested();
+afterAll(close);
 
 /** The problems that the GPU computes itself. Softmax is the default of the others, and so stands in no option. */
 const problems = keylessProblems().filter(

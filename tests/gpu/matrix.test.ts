@@ -6,10 +6,9 @@ import { NORMALIZERS, SCORE_PARAMETERS, SCORE_STAGES } from "../../web/src/api/o
 import { UNSUPPORTED } from "../../web/src/backends/webgpu/support.js";
 import { kernelClass } from "../../web/src/backends/webgpu/tuning.js";
 import { mul, type ProbModArguments } from "../../web/src/expr/index.js";
-import type { AttentionOptions, Heed, ScoreParameter, TensorLike } from "../../web/src/index.js";
+import type { AttentionOptions, ScoreParameter, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, type ReferenceResult, attention as reference } from "../../web/src/reference/index.js";
 import { boundsFor, UNIT_ROUNDOFF, WGSL } from "../support/error-model.js";
-import type { TestDevice } from "../support/gpu-device.js";
 import { openTested, shareKernels } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 import { scoreBound } from "../support/score-error.js";
@@ -51,13 +50,8 @@ const rows: readonly Row[] = [
   ["retry", undefined, { retry: false }],
 ];
 
-let heed: Heed;
-let tested: TestDevice;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, tested, close } = await openTested());
-});
-afterAll(() => close());
+const { heed, tested, close } = await openTested();
+afterAll(close);
 
 /** Absolute bounds of weights and outputs: those of softmax come from its error model, the others from the slope of their curve. */
 function boundsOf(

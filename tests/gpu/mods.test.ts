@@ -1,6 +1,6 @@
 // Expressions as shaders: FlexAttention's recipes against plain masks and biases in double precision, and against wasm.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   abs,
   add,
@@ -20,7 +20,7 @@ import {
   table,
   tanh,
 } from "../../web/src/expr/index.js";
-import { type AttentionOptions, createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { type AttentionOptions, createHeed, type TensorLike } from "../../web/src/index.js";
 import type { ReferenceOptions } from "../../web/src/reference/index.js";
 import { WGSL } from "../support/error-model.js";
 import { openTested } from "../support/gpu-engine.js";
@@ -36,12 +36,8 @@ const tensor = (heads: number, length: number): TensorLike => ({
 });
 const [Q, K, V] = [tensor(HEADS, QUERIES), tensor(2, KEYS), tensor(2, KEYS)];
 
-let heed: Heed;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, close } = await openTested());
-});
-afterAll(() => close());
+const { heed, close } = await openTested();
+afterAll(close);
 
 /** Checks that the call runs on the GPU, and its results. */
 async function check(options: AttentionOptions, plain: ReferenceOptions, most = 0): Promise<void> {

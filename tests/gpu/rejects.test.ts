@@ -1,17 +1,12 @@
 // An engine on the GPU refuses what one on wasm refuses, with the same code and message, and works on.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Heed } from "../../web/src/index.js";
+import { afterAll, expect, test } from "vitest";
 import { errorOf } from "../support/cases.js";
 import { openTested } from "../support/gpu-engine.js";
 import { argumentsOf, rejects } from "../support/reject-cases.js";
 
-let heed: Heed;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, close } = await openTested());
-});
-afterAll(() => close());
+const { heed, close } = await openTested();
+afterAll(close);
 
 test.each(rejects)("refuses: $name", async (one) => {
   const error = await errorOf(() => Reflect.apply(heed.attention, heed, argumentsOf(one)));

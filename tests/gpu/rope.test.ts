@@ -1,9 +1,9 @@
 // Rotary embedding on the GPU: every option against the reference in double precision, results that stay there and go into
 // attention, and what wasm refuses.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { fromF16, toF16 } from "../../web/src/base/f16.js";
-import type { Heed, RopeOptions, TensorLike } from "../../web/src/index.js";
+import type { RopeOptions, TensorLike } from "../../web/src/index.js";
 import { createHeed } from "../../web/src/index.js";
 import { attention as attentionReference, rope as reference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
@@ -15,13 +15,8 @@ import { drawnBy } from "../support/tensors.js";
 const random = new Random(401);
 const tensor = drawnBy(random);
 
-let heed: Heed;
-let wasm: Heed;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, close } = await openTested());
-  wasm = await createHeed({ backend: "wasm" });
-});
+const { heed, close } = await openTested();
+const wasm = await createHeed({ backend: "wasm" });
 afterAll(() => {
   wasm.dispose();
   close();

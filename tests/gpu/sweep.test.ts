@@ -1,19 +1,14 @@
 // Random problems with every option that the matrix knows, on the GPU, against the reference in double precision.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
 import { type Case, caseOf, cases, compute, firstError, type Sizes } from "../support/cases.js";
 import { WGSL } from "../support/error-model.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 
 const SEED = 20261122;
-let heed: Heed;
-let close: () => void;
-beforeAll(async () => {
-  ({ heed, close } = await openTested());
-});
-afterAll(() => close());
+const { heed, close } = await openTested();
+afterAll(close);
 
 /** Sizes for which plans differ: few rows, whose keys threads share; keys enough for KV splits; long rows; many rows. */
 const SHAPES: readonly Sizes[] = [

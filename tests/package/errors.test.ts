@@ -4,10 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Consumer } from "./support/consumer.js";
 
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await Consumer.make("errors", "scripts");
-});
+const consumer = await Consumer.make("errors", "scripts");
 
 async function run(name: string, code: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   await writeFile(consumer.path(`${name}.mjs`), code);

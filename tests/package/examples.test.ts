@@ -1,16 +1,13 @@
 // The pages of examples/, with the packed package: as they are where they need no bundler, and built by Vite.
 
-import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright";
+import { afterAll, expect, test } from "vitest";
 import { Consumer } from "./support/consumer.js";
 import { ISOLATION, serve } from "./support/server.js";
 import { openChromium } from "./support/visit.js";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openChromium();
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+afterAll(() => browser.close());
 
 /** What a page shows; it must not complain of anything. `built`: the folder that is served. */
 async function look<T>(consumer: Consumer, built: string, read: (page: Page) => Promise<T>): Promise<T> {

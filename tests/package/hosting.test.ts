@@ -3,20 +3,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { brotliCompressSync } from "node:zlib";
-import type { Browser } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { codeUnder, headingsWithCode, paragraphWith, quotedIn } from "./support/guide.js";
 import { ISOLATION } from "./support/server.js";
 import { pageOf, StaticHost } from "./support/static-host.js";
 import { expectWorker, openChromium, visit } from "./support/visit.js";
 
-let browser: Browser;
-let host: StaticHost;
-beforeAll(async () => {
-  browser = await openChromium();
-  host = await StaticHost.make("static");
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+const host = await StaticHost.make("static");
+afterAll(() => browser.close());
 afterEach(() => host.close());
 
 const installed = (...path: string[]): string => host.consumer.path("node_modules/heed", ...path);

@@ -1,20 +1,16 @@
 // What docs/hosting.md says of cross-origin isolation, tried: headers, frames, other origins' files, a service worker.
 
 import { writeFile } from "node:fs/promises";
-import type { Browser, Frame, Page } from "playwright";
+import type { Frame, Page } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { codeUnder } from "./support/guide.js";
 import { type Headers, ISOLATION } from "./support/server.js";
 import { pageOf, StaticHost } from "./support/static-host.js";
 import { expectWorker, openChromium, openFirefox, type Visit, visit } from "./support/visit.js";
 
-let browser: Browser;
-let host: StaticHost;
-beforeAll(async () => {
-  browser = await openChromium();
-  host = await StaticHost.make("isolation");
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+const host = await StaticHost.make("isolation");
+afterAll(() => browser.close());
 afterEach(() => host.close());
 
 const CREDENTIALLESS = { ...ISOLATION, "Cross-Origin-Embedder-Policy": "credentialless" };

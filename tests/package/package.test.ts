@@ -4,15 +4,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { notices } from "../../scripts/make/notices.js";
 import { Consumer } from "./support/consumer.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await Consumer.make("package", "scripts");
-});
+const consumer = await Consumer.make("package", "scripts");
 
 describe("the packed package", () => {
   const installed = (...path: string[]): string => join(inject("workshop"), "node_modules/heed", ...path);

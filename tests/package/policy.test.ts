@@ -1,7 +1,4 @@
-// What docs/hosting.md says of content security policies, tried: its table is the list of tests.
-
-import type { Browser } from "playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { paragraphWith, quotedIn, tableUnder } from "./support/guide.js";
 import { type Headers, ISOLATION } from "./support/server.js";
 import { pageOf, StaticHost } from "./support/static-host.js";
@@ -25,13 +22,9 @@ const cells = rows.flatMap(([policy = "", ...places]) =>
   }),
 );
 
-let browser: Browser;
-let host: StaticHost;
-beforeAll(async () => {
-  browser = await openChromium();
-  host = await StaticHost.make("policy");
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+const host = await StaticHost.make("policy");
+afterAll(() => browser.close());
 afterEach(() => host.close());
 
 const policed = (policy: string, headers: Headers = {}) =>

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { Consumer } from "./support/consumer.js";
 import { expectRight, type Outcome } from "./support/outcome.js";
 
@@ -56,11 +56,8 @@ const RUNTIMES: readonly Runtime[] = [
   },
 ];
 
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await Consumer.make("runtimes", "scripts");
-  await consumer.add("page/compute.js", "compute.js");
-});
+const consumer = await Consumer.make("runtimes", "scripts");
+await consumer.add("page/compute.js", "compute.js");
 
 describe.each(RUNTIMES)("$name", ({ packages, program, args, variant }) => {
   test("computes with both entries, and ends by itself", async () => {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Consumer } from "./support/consumer.js";
 
 const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
@@ -23,10 +23,7 @@ const STRICT = {
   noEmit: true,
 };
 
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await Consumer.make("types", "types");
-});
+const consumer = await Consumer.make("types", "types");
 
 /** What the compiler says of a file. */
 async function complaintsOf(file: string, lib: readonly string[]): Promise<string> {

@@ -1,6 +1,7 @@
 // Distances at the ends of the range in which their squares are f32 numbers, and beyond.
 
 import type { Heed, Score, TensorLike } from "../../web/src/index.js";
+import { zeros } from "./tensors.js";
 
 /** Within it distances are right to their own last bits. */
 const RANGE = [1e-15, 1e-7, 1, 1e9, 1e19] as const;
@@ -17,8 +18,6 @@ const SIZES = [
   [9, 25],
   [40, 2],
 ] as const;
-
-const zeros = (...shape: number[]): TensorLike => ({ data: new Float32Array(shape.reduce((a, b) => a * b, 1)), shape });
 
 function keysOf(lengths: readonly number[], times: number): TensorLike {
   const data = Float32Array.from({ length: lengths.length * times * DIM }, (_, at) => {

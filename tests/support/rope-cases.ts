@@ -3,7 +3,7 @@
 import type { RopeOptions, TensorLike } from "../../web/src/index.js";
 import list from "../cases/rope-rejects.json";
 import { Random } from "./random.js";
-import { drawnBy } from "./tensors.js";
+import { drawnBy, zeros } from "./tensors.js";
 
 const random = new Random(400);
 const tensor = drawnBy(random);
@@ -32,18 +32,13 @@ export function firstWrongTurn(
   );
 }
 
-const zeros = (shape: readonly number[]): TensorLike => ({
-  data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
-
 /** The cases of tests/cases/rope-rejects.json, with the arguments of each. */
 export const REFUSED_ROPES = list.cases.map(({ name, input, code, message, ...rest }) => {
   const given: Record<string, unknown> = "options" in rest ? { ...rest.options } : {};
   if (Array.isArray(given["positions"])) {
     given["positions"] = given["positions"].map((one: unknown) => (one === "NaN" ? Number.NaN : one));
   }
-  if (rest.cos !== undefined) given["cos"] = zeros(rest.cos);
-  if (rest.sin !== undefined) given["sin"] = zeros(rest.sin);
-  return { name, code, message, refused: [zeros(input), given] as const };
+  if (rest.cos !== undefined) given["cos"] = zeros(...rest.cos);
+  if (rest.sin !== undefined) given["sin"] = zeros(...rest.sin);
+  return { name, code, message, refused: [zeros(...input), given] as const };
 });

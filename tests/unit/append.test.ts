@@ -1,6 +1,6 @@
 // Appending to pages as an operation of WebAssembly, against the JavaScript that does so for single calls: byte by byte.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { type NewRows, PageStore, type Staged } from "../../web/src/api/cache/page-store.js";
 import { denseView } from "../../web/src/api/layout.js";
@@ -9,7 +9,7 @@ import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { toF16 } from "../../web/src/base/f16.js";
 import { appendTo } from "../../web/src/operations/append.js";
 import { TYPES } from "../support/cached.js";
-import { FEW_KINDS, nameOf, openBackend } from "../support/engines.js";
+import { FEW_KINDS, openBackend } from "../support/engines.js";
 import { Random } from "../support/random.js";
 
 /** Numbers at the borders of f16, and halves between whole numbers where a row's scale is 1. */
@@ -33,13 +33,10 @@ function operandIn(backend: WasmBackend, random: Random, shape: Dims4, specials:
   return { source: { kind: "resident", resident }, dtype: resident.dtype, elements: floats.length, shape, strides };
 }
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("appending, $name", ({ kind }) => {
-  let backend: WasmBackend;
-  beforeAll(async () => {
-    // The calling thread computes it in slices, head by head.
-    backend = await openBackend(kind, 2, { grain: { least: 1, most: 64, count: 1, upTo: 64 } });
-    await backend.use("full");
-  });
+describe.each(FEW_KINDS)("appending, $variant, $worker worker", async (kind) => {
+  // The calling thread computes it in slices, head by head.
+  const backend = await openBackend(kind, 2, { grain: { least: 1, most: 64, count: 1, upTo: 64 } });
+  await backend.use("full");
   afterAll(() => backend.dispose());
 
   const append = async (store: PageStore, rows: NewRows): Promise<Staged> => {

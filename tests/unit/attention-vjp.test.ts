@@ -1,10 +1,10 @@
 // Gradients of attention against central differences of the double-precision reference, for combinations of options.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { add, floor, less, lessEqual, mul, select, sub, table, tanh } from "../../web/src/expr/index.js";
 import { type AttentionVjpOptions, createHeed, type Heed, type Tensor } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
+import { FEW_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
 
 interface Plain {
@@ -129,11 +129,8 @@ function fromSlope(gradient: number, loss: (shift: number) => number, bound: num
   return away;
 }
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("attentionVjp, $name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("attentionVjp, $variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   test("gradients are the slopes of the reference, over combinations of options", async () => {

@@ -1,18 +1,14 @@
 // Attention of every variant, on every kind of worker, against the double-precision reference.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
 import { cases, compute, computeSync, firstDifferentBit, firstError } from "../support/cases.js";
 import { ENGINE_KINDS, nameOf, openKind } from "../support/engines.js";
 
 const SEED = 20261120;
 const SWEEP = cases(SEED, 160);
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test(`async results of ${SWEEP.length} problems are within the error model`, async () => {

@@ -1,13 +1,13 @@
 // The KV cache: calls with it give what calls with all of its keys and values give, on every kind of engine.
 
 import { Worker as NodeWorker } from "node:worker_threads";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { attend, attendSync } from "../../web/src/api/attention.js";
 import { createCache } from "../../web/src/api/cache/kv-cache.js";
 import { PageLayout } from "../../web/src/api/cache/page-layout.js";
 import { LOCK } from "../../web/src/api/cache-types.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import type { CacheOptions, Heed, KVCache, Tensor, TensorLike } from "../../web/src/index.js";
+import type { CacheOptions, KVCache, Tensor, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import {
   type CachedOptions,
@@ -32,6 +32,7 @@ import { FEW_KINDS, openBackend, openKind } from "../support/engines.js";
 import { boundsFor, withinOutput } from "../support/error-model.js";
 import { Random } from "../support/random.js";
 import { scoreBound, withInt16Query } from "../support/score-error.js";
+import { drawnBy } from "../support/tensors.js";
 
 const problems = cases(61, 60).filter(({ options }) => options.cuSeqlensQ === undefined);
 
@@ -60,11 +61,8 @@ const windowed = (
   return { window, maxLength, shape, query, key, value, expected: Float32Array.from(output.data) };
 });
 
-describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test.each(keptProblems)(
@@ -398,11 +396,8 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))(
   },
 );
 
-describe("misuse", () => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind({ variant: "simd", worker: null });
-  });
+describe("misuse", async () => {
+  const heed = await openKind({ variant: "simd", worker: null });
   afterAll(() => heed.dispose());
 
   const draw = (...shape: number[]): TensorLike => ({
@@ -611,11 +606,7 @@ describe("misuse", () => {
 });
 
 test("a call that does not fit into a worker's memory leaves the worker's cached pages valid", async () => {
-  const random = new Random(71);
-  const rows = (...shape: number[]): TensorLike => ({
-    data: random.floats(shape.reduce((total, size) => total * size, 1)),
-    shape,
-  });
+  const rows = drawnBy(new Random(71));
   const narrow = `{
     const { grow } = WebAssembly.Memory.prototype;
     WebAssembly.Memory.prototype.grow = function (pages) {

@@ -1,14 +1,11 @@
 // Constants instead of expressions, on a page that never loads heed/expr.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Expr } from "../../web/src/expr/index.js";
-import { createHeed, type Heed, HeedError } from "../../web/src/index.js";
+import { createHeed, HeedError } from "../../web/src/index.js";
 import { Random } from "../support/random.js";
 
-let heed: Heed;
-beforeAll(async () => {
-  heed = await createHeed({ backend: "wasm" });
-});
+const heed = await createHeed({ backend: "wasm" });
 afterAll(() => heed.dispose());
 
 const x = { data: new Random(71).floats(12), shape: [3, 4] };

@@ -1,13 +1,10 @@
 // Types by their names in NumPy and onnxruntime-web, float32 and float16, wherever a dtype is read.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHeed, type Heed } from "../../web/src/index.js";
+import { afterAll, expect, test } from "vitest";
+import { createHeed } from "../../web/src/index.js";
 import { Linear, loadSafetensors, saveSafetensors } from "../../web/src/layers/index.js";
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed();
-});
+const engine = await createHeed();
 afterAll(() => engine.dispose());
 
 /** The f16 bits of 1.5 and -2. */

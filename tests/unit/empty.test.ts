@@ -1,12 +1,12 @@
 // Calls without rows, tokens, queries or keys, forward and backward. Memory holds NaN before a call (see support/poison.ts), so a
 // result that nobody wrote is none of the numbers that follow from the definitions: sums of nothing.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { denseView } from "../../web/src/api/layout.js";
 import type { Operand, Operation } from "../../web/src/backends/backend.js";
 import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import { add, mul, sub, table } from "../../web/src/expr/index.js";
-import type { AttentionVjpOptions, Heed, LinearOptions, TensorLike } from "../../web/src/index.js";
+import type { AttentionVjpOptions, LinearOptions, TensorLike } from "../../web/src/index.js";
 import { PACK } from "../../web/src/operations/affine.js";
 import { GRU } from "../../web/src/operations/gru.js";
 import type { Rows } from "../../web/src/operations/rows.js";
@@ -146,11 +146,8 @@ function othersThan(wanted: number, results: object, path = ""): readonly string
   });
 }
 
-describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test("operations make sums of nothing, and pass on what is added to them", async () => {

@@ -1,9 +1,9 @@
 // Expressions that chance has spoilt: a call computes, or it is refused with a HeedError, and the engine works on. So does the reference,
 // with a RangeError.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { add, and, type Expr, less, log, mod, mul, not, select, sub, table } from "../../web/src/expr/index.js";
-import { type AttentionOptions, createHeed, type Heed, HeedError } from "../../web/src/index.js";
+import { type AttentionOptions, createHeed, HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { Random } from "../support/random.js";
@@ -11,10 +11,7 @@ import { Random } from "../support/random.js";
 const SEED = 26;
 const ROUNDS = 2000;
 
-let heed: Heed;
-beforeAll(async () => {
-  heed = await createHeed({ backend: "wasm" });
-});
+const heed = await createHeed({ backend: "wasm" });
 afterAll(() => heed.dispose());
 
 const random = new Random(SEED);

@@ -1,6 +1,6 @@
 // scoreMod and maskMod: FlexAttention's published recipes against plain loops, what is refused, and what a program comes to.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   add,
   type Expr,
@@ -22,7 +22,7 @@ import {
   table,
   tanh,
 } from "../../web/src/expr/index.js";
-import { type AttentionOptions, createHeed, type Heed } from "../../web/src/index.js";
+import { type AttentionOptions, createHeed } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
 import { EVERYTHING, errorOf } from "../support/cases.js";
 import { FEW_KINDS, openKind } from "../support/engines.js";
@@ -43,11 +43,8 @@ const V = tensor(BATCH, GROUPS, KEYS, DIM);
 type ScoreMod = NonNullable<AttentionOptions["scoreMod"]>;
 type MaskMod = NonNullable<AttentionOptions["maskMod"]>;
 
-describe("on every kind of engine", () => {
-  let engines: readonly Heed[];
-  beforeAll(async () => {
-    engines = await Promise.all(FEW_KINDS.map((kind) => openKind(kind)));
-  });
+describe("on every kind of engine", async () => {
+  const engines = await Promise.all(FEW_KINDS.map((kind) => openKind(kind)));
   afterAll(() => {
     for (const heed of engines) heed.dispose();
   });
@@ -152,13 +149,10 @@ test("a function that returns its score or weight unchanged has no effect", asyn
   heed.dispose();
 });
 
-describe("what is refused", () => {
-  let heed: Heed;
-  beforeAll(async () => {
-    const [kind] = FEW_KINDS;
-    if (kind === undefined) throw new Error("no kind of engine");
-    heed = await openKind(kind);
-  });
+describe("what is refused", async () => {
+  const [kind] = FEW_KINDS;
+  if (kind === undefined) throw new Error("no kind of engine");
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
   const x = tensor(2, 4);
   const run = (options: unknown): unknown => Reflect.apply(heed.attentionSync, heed, [x, x, x, options]);

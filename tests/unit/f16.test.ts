@@ -1,12 +1,11 @@
 // f16: rounding and widening by the format's definition, and calls that give what the same numbers give in f32.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type {
   AttentionOptions,
   AttentionResult,
   HalfTensorLike,
-  Heed,
   TensorInput,
   TensorLike,
 } from "../../web/src/index.js";
@@ -61,11 +60,8 @@ const inHalf = ({ data, shape }: TensorLike): { bits: Uint16Array; single: Tenso
   return { bits, single: { data: fromF16(bits), shape } };
 };
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test("f16 inputs give the bits of the same numbers in f32, as arrays and as tensors", async () => {

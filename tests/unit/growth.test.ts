@@ -1,18 +1,15 @@
 // How much memory calls take: it grows with L + S and never with L x S, and never beyond what there is.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed, Tensor } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Tensor } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, nameOf, openKind } from "../support/engines.js";
 
 describe.each([
   { variant: "relaxed", worker: null },
   { variant: "simd", worker: "shared-memory" },
-] as const)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+] as const)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test("memory is refused before it runs out, and what is there stays as it was", async () => {

@@ -1,21 +1,19 @@
 // linearAttention on every kind of engine against heed/reference, by its rules, layouts and states, and every call that it must refuse.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, linearAttention, type TensorLike } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, linearAttention, type TensorLike } from "../../web/src/index.js";
 import { linearAttention as reference } from "../../web/src/reference/index.js";
 import list from "../cases/linear-rejects.json";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { type LinearCall, linearCall, RULES, worstError } from "../support/linear.js";
 import { Random } from "../support/random.js";
+import { drawnBy, zeros } from "../support/tensors.js";
 
 const random = new Random(420);
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   const run = ({ query, key, value, options }: LinearCall) =>
@@ -178,11 +176,7 @@ describe("what a person can check", () => {
   });
 
   test("packed heads may have that axis, too", async () => {
-    const packed = (...shape: number[]): TensorLike => ({
-      data: new Random(9).floats(shape.reduce((total, size) => total * size, 1)),
-      shape,
-    });
-    const [x, beta] = [packed(2, 3, 4), packed(2, 3, 2)];
+    const [x, beta] = [drawnBy(new Random(9))(2, 3, 4), drawnBy(new Random(9))(2, 3, 2)];
     const options = { rule: "delta", layout: "packed", heads: 2, keep: false } as const;
     const wanted = await linearAttention(x, x, x, { ...options, beta });
     const same = { ...options, beta: { ...beta, shape: [2, 3, 2, 1] } };
@@ -205,25 +199,17 @@ describe("what a person can check", () => {
   });
 });
 
-describe("tests/cases/linear-rejects.json", () => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await createHeed();
-  });
+describe("tests/cases/linear-rejects.json", async () => {
+  const heed = await createHeed();
   afterAll(() => heed.dispose());
-
-  const zeros = (shape: readonly number[]): TensorLike => ({
-    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-    shape,
-  });
 
   test.each(list.cases)("refuses: $name", async ({ query, key, value, code, message, ...rest }) => {
     const options: Record<string, unknown> = { ...rest.options };
     if (options["scale"] === "NaN") options["scale"] = Number.NaN;
-    if (rest.decay !== undefined) options["decay"] = zeros(rest.decay);
-    if (rest.beta !== undefined) options["beta"] = zeros(rest.beta);
-    if (rest.state !== undefined) options["state"] = zeros(rest.state);
-    const args = [zeros(query), zeros(key), zeros(value), options];
+    if (rest.decay !== undefined) options["decay"] = zeros(...rest.decay);
+    if (rest.beta !== undefined) options["beta"] = zeros(...rest.beta);
+    if (rest.state !== undefined) options["state"] = zeros(...rest.state);
+    const args = [zeros(...query), zeros(...key), zeros(...value), options];
     const error = await errorOf(() => Reflect.apply(heed.linearAttention, heed, args));
     expect(error).toMatchObject({ name: "HeedError", code });
     expect(error.message).toContain(message);

@@ -1,14 +1,15 @@
 // Gradients of linear attention against central differences of the double-precision reference, by its rules, layouts and states.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type LinearVjpOptions, type TensorLike } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type Heed, type LinearVjpOptions } from "../../web/src/index.js";
 import { linearAttention as reference } from "../../web/src/reference/index.js";
 import list from "../cases/linear-rejects.json";
 import { errorOf } from "../support/cases.js";
-import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
+import { FEW_KINDS, openKind } from "../support/engines.js";
 import { readFixture, unpack, unpackAll } from "../support/fixtures.js";
 import { RULES } from "../support/linear.js";
 import { Random } from "../support/random.js";
+import { zeros } from "../support/tensors.js";
 
 interface Plain {
   readonly data: Float32Array;
@@ -120,11 +121,8 @@ function slope(loss: (shift: number) => number): number {
   return (8 * (loss(STEP) - loss(-STEP)) - (loss(2 * STEP) - loss(-2 * STEP))) / (12 * STEP);
 }
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("linearAttentionVjp, $name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("linearAttentionVjp, $variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   test.each(RULES)("gradients are the slopes of the reference, for rule %s", async (rule) => {
@@ -230,28 +228,21 @@ test.each([1, 2, 3, 4])("the bits of one thread come out of %s", async (threads)
   expect(await run("private-memory", Math.min(threads, 3))).toEqual(expected);
 });
 
-describe("refusals", () => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await createHeed({ backend: "wasm" });
-  });
+describe("refusals", async () => {
+  const heed = await createHeed({ backend: "wasm" });
   afterAll(() => heed.dispose());
 
-  const zeros = (shape: readonly number[]): TensorLike => ({
-    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-    shape,
-  });
   const call = (options: object) =>
-    errorOf(() => heed.linearAttentionVjp(zeros([5, 4]), zeros([5, 4]), zeros([5, 3]), options as LinearVjpOptions));
+    errorOf(() => heed.linearAttentionVjp(zeros(5, 4), zeros(5, 4), zeros(5, 3), options as LinearVjpOptions));
 
   test("what linearAttention refuses is refused under this function's name", async () => {
     for (const { query, key, value, code, message, ...rest } of list.cases) {
-      const options: Record<string, unknown> = { ...rest.options, outputGradient: zeros([1, 2, 5, 4]) };
+      const options: Record<string, unknown> = { ...rest.options, outputGradient: zeros(1, 2, 5, 4) };
       if (options["scale"] === "NaN") options["scale"] = Number.NaN;
       for (const name of ["decay", "beta", "state"] as const) {
-        if (rest[name] !== undefined) options[name] = zeros(rest[name]);
+        if (rest[name] !== undefined) options[name] = zeros(...rest[name]);
       }
-      const args = [zeros(query), zeros(key), zeros(value), options];
+      const args = [zeros(...query), zeros(...key), zeros(...value), options];
       const error = await errorOf(() => Reflect.apply(heed.linearAttentionVjp, heed, args));
       expect(error, rest.name).toMatchObject({ name: "HeedError", code });
       expect(error.message).toContain(message);
@@ -264,16 +255,16 @@ describe("refusals", () => {
       name: "HeedError",
       message: expect.stringMatching(/^linearAttentionVjp: outputGradient must be/),
     });
-    expect(await call({ rule: "linear", outputGradient: zeros([5, 4]) })).toMatchObject({
+    expect(await call({ rule: "linear", outputGradient: zeros(5, 4) })).toMatchObject({
       code: "shape",
       message: "linearAttentionVjp: outputGradient must have the output's shape, [5, 3], got [5, 4]",
     });
-    const outputGradient = zeros([5, 3]);
-    expect(await call({ rule: "elu", outputGradient, finalStateGradient: zeros([4, 3]) })).toMatchObject({
+    const outputGradient = zeros(5, 3);
+    expect(await call({ rule: "elu", outputGradient, finalStateGradient: zeros(4, 3) })).toMatchObject({
       code: "shape",
       message: "linearAttentionVjp: finalStateGradient must be [4, 4], got [4, 3]",
     });
-    const causal = await heed.linearAttentionVjp(zeros([5, 4]), zeros([5, 4]), zeros([5, 3]), {
+    const causal = await heed.linearAttentionVjp(zeros(5, 4), zeros(5, 4), zeros(5, 3), {
       rule: "linear",
       outputGradient,
     });

@@ -1,15 +1,12 @@
 // JavaScript's own operators in scoreMod, maskMod and probMod: they see objects, so none is taken for an expression.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { and, constant, type Expr, less, lessEqual, mod, mul, select, sub, table } from "../../web/src/expr/index.js";
-import { type AttentionOptions, createHeed, type Heed, HeedError } from "../../web/src/index.js";
+import { type AttentionOptions, createHeed, HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { Random } from "../support/random.js";
 
-let heed: Heed;
-beforeAll(async () => {
-  heed = await createHeed({ backend: "wasm" });
-});
+const heed = await createHeed({ backend: "wasm" });
 afterAll(() => heed.dispose());
 
 const x = { data: new Random(71).floats(16), shape: [4, 4] };

@@ -1,8 +1,8 @@
 // Normalizers and top-k: examples that a person can check, random problems against the reference, the same bits
 // everywhere.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed, Normalizer, TensorLike } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Normalizer, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { boundsOf, type Case, cases, differentIndex, expectedOf } from "../support/cases.js";
 import { ENGINE_KINDS, FEW_KINDS, openKind } from "../support/engines.js";
@@ -44,11 +44,8 @@ const PROBLEMS: readonly Case[] = cases(61, 100)
 
 const WANTED = { keep: false, return: { weights: true, scores: "masked" } } as const;
 
-describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test.each(EXAMPLES)("%s", async (_name, scores, options, wanted) => {

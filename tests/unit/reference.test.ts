@@ -4,12 +4,10 @@ import { describe, expect, test } from "vitest";
 import { alibiSlopes } from "../../web/src/index.js";
 import { attention, type ReferenceOptions, type ReferenceTensor } from "../../web/src/reference/index.js";
 import { Random } from "../support/random.js";
+import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(3);
-const tensor = (...shape: number[]): { data: Float32Array; shape: number[] } => ({
-  data: random.floats(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
+const tensor = drawnBy(random);
 
 const QUERY = { data: Float64Array.of(Math.LN2, 0), shape: [1, 2] };
 const KEYS = { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] };

@@ -1,14 +1,12 @@
 // Every call that must be refused is, with its code and its message, sync and async; and the engine works on.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 import { argumentsOf, rejects } from "../support/reject-cases.js";
+import { zeros } from "../support/tensors.js";
 
-let heed: Heed;
-beforeAll(async () => {
-  heed = await createHeed();
-});
+const heed = await createHeed();
 afterAll(() => heed.dispose());
 
 /** Calls with whatever arguments: what is wrong with them is the test. */
@@ -27,12 +25,7 @@ describe("tests/cases/attention-rejects.json", () => {
   });
 });
 
-const tensor = (...shape: number[]): { data: Float32Array; shape: number[] } => ({
-  data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-  shape,
-});
-
-const [Q, K, V] = [tensor(1, 2, 3, 4), tensor(1, 2, 5, 4), tensor(1, 2, 5, 4)];
+const [Q, K, V] = [zeros(1, 2, 3, 4), zeros(1, 2, 5, 4), zeros(1, 2, 5, 4)];
 
 function detached(): Float32Array {
   const array = new Float32Array(24);
@@ -132,7 +125,7 @@ describe("values that only JavaScript has", () => {
     ["options in an array", [Q, K, V, []], "option", "options must be an object, got []"],
     ["a mask of null", [Q, K, V, { mask: null }], "dtype", "mask must be { data, shape }, a Uint8Array or boolean[]"],
     ["a bias of null", [Q, K, V, { bias: null }], "dtype", "bias must be { data, shape } or a heed tensor, got null"],
-    ["a float mask", [Q, K, V, { mask: tensor(3, 5) }], "dtype", "are a bias"],
+    ["a float mask", [Q, K, V, { mask: zeros(3, 5) }], "dtype", "are a bias"],
     ["a byte bias", [Q, K, V, { bias: { data: new Uint8Array(15), shape: [3, 5] } }], "dtype", "is a mask"],
     ["one mask value of 2 among words", [Q, K, V, { mask: { data: bitsBut(6, 0), shape: [3, 5] } }], "option", "got 2"],
     [

@@ -1,15 +1,12 @@
 // Shaw's relative keys and values against their definition, written out in double precision.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { afterAll, expect, test } from "vitest";
+import { createHeed, type TensorLike } from "../../web/src/index.js";
 import { errorOf } from "../support/cases.js";
 import { Random } from "../support/random.js";
 import { drawnBy } from "../support/tensors.js";
 
-let heed: Heed;
-beforeAll(async () => {
-  heed = await createHeed();
-});
+const heed = await createHeed();
 afterAll(() => heed.dispose());
 
 const random = new Random(440);

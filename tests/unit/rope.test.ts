@@ -1,7 +1,7 @@
 // rope on every kind of engine against heed/reference, its scalings against their formulae, and every call that it must refuse.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type RopeOptions, rope, type Tensor } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type RopeOptions, rope, type Tensor } from "../../web/src/index.js";
 import { rope as reference } from "../../web/src/reference/index.js";
 import { errorOf } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
@@ -13,11 +13,8 @@ const random = new Random(400);
 
 const tensor = drawnBy(random);
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test.each(ROPE_CALLS)("rotates %s", async (_, x, options) => {
@@ -141,11 +138,8 @@ describe("scaling", () => {
   });
 });
 
-describe("tests/cases/rope-rejects.json", () => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await createHeed();
-  });
+describe("tests/cases/rope-rejects.json", async () => {
+  const heed = await createHeed();
   afterAll(() => heed.dispose());
 
   test.each(REFUSED_ROPES)("refuses: $name", async ({ refused, code, message }) => {

@@ -1,7 +1,7 @@
 // Score functions by examples that a person can check, and what their parameters may be given as, on every kind of engine.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed, Score, TensorLike } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Score, TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { distanceErrors } from "../support/distances.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
@@ -52,11 +52,8 @@ test.each(EXAMPLES)("the reference's %s", (_name, score, [first, second]) => {
   expect(raw.data[1]).toBeCloseTo(second, 12);
 });
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   const rawScores = async (q: TensorLike, k: TensorLike, score: Score): Promise<Float32Array> =>

@@ -1,7 +1,7 @@
 // The rules of docs/semantics/attention.md on every kind of engine: masks, empty axes, layouts, ranks, where inputs and outputs may be.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed, TensorLike } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import type { TensorLike } from "../../web/src/index.js";
 import { EVERYTHING } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
@@ -11,11 +11,8 @@ const random = new Random(7);
 
 const tensor = drawnBy(random);
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test("computes a case that a person can check", async () => {

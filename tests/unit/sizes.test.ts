@@ -1,7 +1,7 @@
 // Sizes and counts that nothing could be made of are refused before anything is made, with what would fit.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed } from "../../web/src/index.js";
 import {
   BertModel,
   Decoder,
@@ -19,11 +19,8 @@ import { errorOf } from "../support/cases.js";
 
 const MOST = 2 ** 31 - 1;
 
-describe("a cache", () => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await createHeed({ offload: false });
-  });
+describe("a cache", async () => {
+  const heed = await createHeed({ offload: false });
   afterAll(() => heed.dispose());
 
   const sizes = { kvHeads: 1, headDim: 8, maxLength: 8 };

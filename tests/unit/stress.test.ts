@@ -1,10 +1,10 @@
 // Mixed calls in great number on engines of every kind.
 
 import { describe, expect, test } from "vitest";
-import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
+import { FEW_KINDS, openKind } from "../support/engines.js";
 import { STRESS_TIMEOUT, stress } from "../support/stress.js";
 
-describe.each(FEW_KINDS.map((kind) => [nameOf(kind), kind] as const))("%s", (_, kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   const threads = kind.worker === null ? [1] : [1, 2, 3];
 
   test.each(threads)(

@@ -1,18 +1,15 @@
 // Window, offsets, lengths, ALiBi, sinks, softcap, scores and entropy, on cases whose results a person can work out.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AttentionOptions, Heed } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import type { AttentionOptions } from "../../web/src/index.js";
 import { EVERYTHING } from "../support/cases.js";
 import { ENGINE_KINDS, openKind } from "../support/engines.js";
 import { zeros } from "../support/tensors.js";
 
 /** Queries of zeros: every score is 0, so that weights are even over the keys that a query sees. */
 
-describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   /** For each query the keys that it sees, as text: [1, 1, 4, 2] against 6 keys. */

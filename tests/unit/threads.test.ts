@@ -7,7 +7,7 @@ import { workerSource } from "../../web/src/backends/wasm/generated/worker-sourc
 import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
 import { ATTENTION } from "../../web/src/operations/attention.js";
 import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
-import { FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
+import { type EngineKind, FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
 import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
 import { drawnBy } from "../support/tensors.js";
@@ -27,6 +27,23 @@ const MIDDLE = inputs(1, 3, 300, 40);
 const LONG = inputs(1, 8, 2048, 64);
 
 const soon = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** One of two workers dies in a call, and another call is right. */
+async function loseInCall(kind: EngineKind, worker: number, left: Partial<Heed["capabilities"]>): Promise<Heed> {
+  const { workers, wasm } = ownWorkers();
+  const heed = await openKind(kind, { threads: 2, wasm });
+  const { query, key, value } = LONG;
+  const resident = heed.tensor(key.data, key.shape);
+  const expected = await heed.attention(query, resident, value);
+  const lost = errorOf(() => heed.attention(query, resident, value));
+  await soon(30);
+  await workers[worker]?.terminate();
+  expect(await lost).toMatchObject({ code: "device-lost" });
+  expect(heed.capabilities).toMatchObject(left);
+  const { output } = await heed.attention(query, resident, value);
+  expect(differentIndex(output.data, expected.output.data)).toBe(-1);
+  return heed;
+}
 
 describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test.each([2, 3])("%i threads are as many workers that all compute", async (threads) => {
@@ -75,19 +92,8 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $wor
   });
 
   test("one of several workers that dies costs the call under way; the engine stays where it is, with a thread less", async () => {
-    const { workers, wasm } = ownWorkers();
-    using heed = await openKind(kind, { threads: 2, wasm });
-    const { query, key, value } = LONG;
-    const resident = heed.tensor(key.data, key.shape);
-    const expected = await heed.attention(query, resident, value);
-    const lost = errorOf(() => heed.attention(query, resident, value));
-    await soon(30);
-    await workers[1]?.terminate();
-    expect(await lost).toMatchObject({ code: "device-lost" });
-    expect(heed.capabilities).toMatchObject({ worker: kind.worker, threads: 1 });
+    using heed = await loseInCall(kind, 1, { worker: kind.worker, threads: 1 });
     expect(heed.capabilities.reasons.join()).toMatch(/1 of 2 threads compute: (helper 1|a worker) was lost/);
-    const { output } = await heed.attention(query, resident, value);
-    expect(differentIndex(output.data, expected.output.data)).toBe(-1);
   });
 
   test("one of several workers that dies between calls costs none", async () => {
@@ -251,18 +257,7 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker === "shared-memory"))("$va
   });
 
   test("when the leading worker dies in a call the engine falls back, whatever its helpers do", async () => {
-    const { workers, wasm } = ownWorkers();
-    using heed = await openKind(kind, { threads: 2, wasm });
-    const { query, key, value } = LONG;
-    const resident = heed.tensor(key.data, key.shape);
-    const expected = await heed.attention(query, resident, value);
-    const lost = errorOf(() => heed.attention(query, resident, value));
-    await soon(30);
-    await workers[0]?.terminate();
-    expect(await lost).toMatchObject({ code: "device-lost" });
-    expect(heed.capabilities).toMatchObject({ worker: "private-memory", threads: 2 });
-    const { output } = await heed.attention(query, resident, value);
-    expect(differentIndex(output.data, expected.output.data)).toBe(-1);
+    using heed = await loseInCall(kind, 0, { worker: "private-memory", threads: 2 });
     expect(heed.attentionSync(SMALL.query, SMALL.key, SMALL.value).output.shape).toEqual([1, 2, 9, 8]);
   });
 });

@@ -22,6 +22,7 @@ import { HeedError } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { cases } from "../support/cases.js";
 import { LIMITS, MACHINE } from "../support/gpu-machine.js";
+import { zeros } from "../support/tensors.js";
 
 const SOFTWARE: Machine = { ...MACHINE, isSoftware: true };
 
@@ -34,10 +35,6 @@ interface Sizes {
 }
 
 function problemOf({ heads = 1, kvHeads = heads, queries, keys, dim = 64 }: Sizes, options = {}): AttentionProblem {
-  const zeros = (...shape: number[]): { data: Float32Array; shape: number[] } => ({
-    data: new Float32Array(shape.reduce((total, size) => total * size, 1)),
-    shape,
-  });
   const tensors = {
     query: zeros(heads, queries, dim),
     key: zeros(kvHeads, keys, dim),

@@ -12,6 +12,7 @@ import { UNSUPPORTED, unsupported } from "../../web/src/backends/webgpu/support.
 import { equal, mul } from "../../web/src/expr/index.js";
 import { type AttentionOptions, createHeed } from "../../web/src/index.js";
 import { MACHINE } from "../support/gpu-machine.js";
+import { zeros } from "../support/tensors.js";
 
 type Option = (typeof ATTENTION_OPTIONS)[number];
 
@@ -39,7 +40,6 @@ async function rows(): Promise<
 const OTHERS = ["constructor", "capabilities", "explain", "tensor", "zeros", "memory", "dispose"];
 
 const [HEADS, LENGTH, DIM] = [2, 8, 4];
-const zeros = (...shape: number[]) => ({ data: new Float32Array(shape.reduce((size, axis) => size * axis, 1)), shape });
 const input = zeros(1, HEADS, LENGTH, DIM);
 const tensors = { query: input, key: input, value: input };
 

@@ -1,18 +1,14 @@
 // Which weights come back: all, those of some rows, or their mean over the heads, in every layout and on every kind of engine.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
 import { attention as reference } from "../../web/src/reference/index.js";
 import { boundsOf, type Case, cases, differentIndex } from "../support/cases.js";
 import { FEW_KINDS, openKind } from "../support/engines.js";
 
 const problems = cases(29, 40);
 
-describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
-  let heed: Heed;
-  beforeAll(async () => {
-    heed = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("$variant, $worker worker", async (kind) => {
+  const heed = await openKind(kind);
   afterAll(() => heed.dispose());
 
   test("weights of some rows are those rows of all weights", async () => {

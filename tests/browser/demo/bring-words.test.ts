@@ -6,10 +6,10 @@ import { normal } from "../../../demo/src/model/random.js";
 import { message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { total } from "./numbers.js";
-import { hashOf, kernelAnswered, readNumber, settled } from "./page.js";
+import { hashOf, readNumber, settled } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
@@ -181,8 +181,7 @@ describe("a line and its table", () => {
   };
 
   test("say which keys a point of the line adds up", async () => {
-    const page = await open(PAGE);
-    await kernelAnswered(page);
+    const page = await answered(PAGE);
     const { sum, rollout } = await rollOut(page);
     const { place, figures } = await line(page);
     const [, from = "", to = ""] = /^keys ([\d,]+) to ([\d,]+), added up:$/.exec(place) ?? [];

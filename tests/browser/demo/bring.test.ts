@@ -16,7 +16,7 @@ import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, 
 import { jsonOf, saved } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 /**
  * Of a share: scores are sums of `width` products in f32, each off by no more than the sum of their sizes times
@@ -199,8 +199,7 @@ describe("the example", () => {
   });
 
   test.each([4096, 32768])("%i tokens: a share adds up to what is shown, and is the kernel's", async (tokens) => {
-    const page = await open(`${PAGE}#N=${tokens}&row=3000&col=3000`);
-    await kernelAnswered(page);
+    const page = await answered(`${PAGE}#N=${tokens}&row=3000&col=3000`);
     const { result, terms, last, kernel } = await readTold(page);
     const [above = Number.NaN, below = Number.NaN] = last.split("=")[0]?.split("/").map(readNumber) ?? [];
     expect(Math.abs(above / below - result)).toBeLessThan(HALF_OF_FOUR_DECIMALS * 2);
@@ -213,8 +212,7 @@ describe("the example", () => {
   });
 
   test("a score and a product tell their multiply-adds", async () => {
-    const page = await open(`${PAGE}#layer=0&head=2`);
-    await kernelAnswered(page);
+    const page = await answered(`${PAGE}#layer=0&head=2`);
     await hover(page, "Z", 5, 2);
     const score = await readTold(page);
     expect(score.terms).toHaveLength(32);
@@ -302,8 +300,7 @@ describe("one's own arrays", () => {
     ["notes.txt", new TextEncoder().encode("words"), "is none of npy, json and safetensors"],
     ["broken.safetensors", new Uint8Array([255, 255, 255, 255, 255, 255, 255, 127]), "at most 100000000 bytes"],
   ])("%s is refused in words, and what was there stays", async (name, bytes, why) => {
-    const page = await open(PAGE);
-    await kernelAnswered(page);
+    const page = await answered(PAGE);
     await drop(page, fileOf(name, bytes));
     await message(page).filter({ hasText: why }).waitFor();
     expect(await hashOf(page)).not.toContain("from=own");
@@ -513,8 +510,7 @@ describe("this device", () => {
   test("is raced in turns, with errors against double precision and a report to copy", {
     timeout: 120_000,
   }, async () => {
-    const page = await open(`${PAGE}#race=128`, { permissions: ["clipboard-read", "clipboard-write"] });
-    await kernelAnswered(page);
+    const page = await answered(`${PAGE}#race=128`, { permissions: ["clipboard-read", "clipboard-write"] });
     await page.getByRole("button", { name: "Start the race" }).click();
     const device = page.locator('[data-picture="device"]');
     await device.locator('[role="status"]', { hasText: "Timed at 128 tokens" }).waitFor({ timeout: 100_000 });
@@ -547,8 +543,7 @@ describe("this device", () => {
   });
 
   test("the race can be stopped", async () => {
-    const page = await open(`${PAGE}#race=4096`);
-    await kernelAnswered(page);
+    const page = await answered(`${PAGE}#race=4096`);
     const device = page.locator('[data-picture="device"]');
     await device.getByRole("button", { name: "Start the race" }).click();
     await device.locator('[role="status"]', { hasText: "Warming up" }).waitFor();
@@ -558,8 +553,7 @@ describe("this device", () => {
   });
 
   test("a page that is not isolated says so", async () => {
-    const page = await open(PAGE, {}, "plain");
-    await kernelAnswered(page);
+    const page = await answered(PAGE, {}, "plain");
     expect(await page.locator('[data-picture="device"] .figures').textContent()).toContain("Isolated pageno");
   });
 });
@@ -626,8 +620,7 @@ test("the map and its tables can be taken away", async () => {
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open(`${PAGE}#N=5000&layer=77&head=-1&row=99999999&span=-3&sum=x.y&from=moon&causal=no`);
-  await kernelAnswered(page);
+  const page = await answered(`${PAGE}#N=5000&layer=77&head=-1&row=99999999&span=-3&sum=x.y&from=moon&causal=no`);
   expect((await readTold(page)).subject).toBe("weight of k3001 for q4096");
   await mapDrawn(page);
   expect((await jsonOf<MapJson>(page, "map")).layer).toBe(2);

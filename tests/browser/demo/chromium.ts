@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { openDrawers } from "./page.js";
+import { kernelAnswered, openDrawers } from "./page.js";
 import { openSite, type Site } from "./site.js";
 
 /** Chromium's own remark where a large call asks for a GPU and there is none. */
@@ -25,7 +25,9 @@ export interface OpenOptions extends BrowserContextOptions {
 export interface Demo {
   /** Opens a page of the demo, "scale.html#d=8", and waits until it stands; without a path the matrix walk. */
   readonly open: (path?: string, options?: OpenOptions, kind?: "isolated" | "plain") => Promise<Page>;
-  /** The same once for all tests of a `describe`, in which each takes the page as the one before left it. */
+  /** The same, until its numbers are the kernel's. */
+  readonly answered: (path?: string, options?: OpenOptions, kind?: "isolated" | "plain") => Promise<Page>;
+  /** Opens a page once for all tests of a `describe`, in which each takes the page as the one before left it. */
   readonly shared: (path: string, options: OpenOptions) => () => Page;
   readonly site: () => Site;
 }
@@ -94,11 +96,17 @@ export function demoInChromium(): Demo {
     await Promise.all(left.splice(0).map((one) => one.close()));
     return page;
   };
+  const open: Demo["open"] = async (path = "matrix-walk.html", options = {}, kind) => {
+    const page = await load(path, options, kind);
+    opened.push(options.alone ? page.context() : page);
+    return page;
+  };
   return {
     site: () => started(site),
-    open: async (path = "matrix-walk.html", options = {}, kind) => {
-      const page = await load(path, options, kind);
-      opened.push(options.alone ? page.context() : page);
+    open,
+    answered: async (...given) => {
+      const page = await open(...given);
+      await kernelAnswered(page);
       return page;
     },
     shared: (path, options) => {

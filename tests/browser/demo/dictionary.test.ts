@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
+import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, inOne, total } from "./numbers.js";
 import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 type Rows = readonly (readonly number[])[];
 
@@ -18,8 +18,6 @@ interface Numbers {
   readonly K: Rows;
   readonly V: Rows;
 }
-
-const inOne = (rows: Rows) => ({ data: Float64Array.from(rows.flat()), shape: [rows.length, rows[0]?.length ?? 0] });
 
 /** What the reference makes of the matrices that the page hands out. */
 async function expected(page: Page, options: ReferenceOptions) {
@@ -43,8 +41,7 @@ describe("scores, shares and answers are those of the reference", () => {
     ["dictionary.html#of=movies", { score: "dot", temperature: 0.3 }],
     ["dictionary.html#of=movies&score=cosine&T=0.05&who=2", { score: "cosine", temperature: 0.05 }],
   ])("%s", async (path, options) => {
-    const page = await open(path);
-    await kernelAnswered(page);
+    const page = await answered(path);
     const wanted = await expected(page, options);
     compare(await readMatrix(page, "A"), wanted.weights.data);
     compare(await readMatrix(page, "O"), wanted.output.data);
@@ -97,8 +94,7 @@ describe("the cabinet", () => {
 
 describe("grades and salaries", () => {
   test("the curve is the estimate of Nadaraya and Watson", async () => {
-    const page = await open("dictionary.html#of=salary&b=0.3");
-    await kernelAnswered(page);
+    const page = await answered("dictionary.html#of=salary&b=0.3");
     const { K, V } = await jsonOf<Numbers>(page, "numbers");
     const curve = await jsonOf<{ grades: number[]; estimates: number[] }>(page, "curve");
     expect(curve.grades).toHaveLength(61);
@@ -148,8 +144,7 @@ test("two minuses make a plus, and a loud movie wins by dot product but not by c
 });
 
 test("a weight tells the powers it is made from", async () => {
-  const page = await open("dictionary.html");
-  await kernelAnswered(page);
+  const page = await answered("dictionary.html");
   await hover(page, "A", 0, 1);
   const told = await readTold(page);
   expect(told.subject).toBe("weight [you ask, Sam Coe]");
@@ -161,8 +156,7 @@ test("a weight tells the powers it is made from", async () => {
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open("dictionary.html#of=movies&T=-3&b=hot&score=maybe&q=2_1_1&who=77");
-  await kernelAnswered(page);
+  const page = await answered("dictionary.html#of=movies&T=-3&b=hot&score=maybe&q=2_1_1&who=77");
   expect((await readMatrix(page, "Q"))[0]).toEqual([-0.8, 0.6, 0.3]);
   expect((await shares(page)).filter((share) => share === 1)).toHaveLength(1);
 });
@@ -170,8 +164,7 @@ test("an address with nonsense in it is read as far as it makes sense", async ()
 test.each(["dictionary.html", "dictionary.html#T=0", "dictionary.html#of=movies&score=rbf&T=inf"])(
   "the copied heed call runs and gives the answer on the page: %s",
   async (path) => {
-    const page = await open(path, { permissions: ["clipboard-read", "clipboard-write"] });
-    await kernelAnswered(page);
+    const page = await answered(path, { permissions: ["clipboard-read", "clipboard-write"] });
     const shown = (await readMatrix(page, "O")).flat();
     const found = await runUnderNode(await copied(page, "heed"));
     shown.forEach((value, index) => {
@@ -183,8 +176,7 @@ test.each(["dictionary.html", "dictionary.html#T=0", "dictionary.html#of=movies&
 );
 
 test("the cabinet can be taken away as SVG and PNG", async () => {
-  const page = await open("dictionary.html");
-  await kernelAnswered(page);
+  const page = await answered("dictionary.html");
   const drawing = (await saved(page, "cabinet", "SVG")).toString("utf8");
   expect(drawing).toContain(">John Doe</text>");
   expect(drawing).not.toMatch(/oklch|color-mix|var\(/);

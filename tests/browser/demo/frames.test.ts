@@ -4,9 +4,8 @@
 import type { Page } from "playwright";
 import { expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
-import { kernelAnswered } from "./page.js";
 
-const { open } = demoInChromium();
+const { answered } = demoInChromium();
 
 const FRAMES = 60;
 /** A picture may ask once for a size while it draws; reading and writing by turns would lay the page out again for each of its parts. */
@@ -32,8 +31,7 @@ test.each([
   ["a graph", "what-else.html#as=graph", boardOf("graph")],
   ["a date as it is written", "translation.html", '[data-picture="translation"] .with-slider input'],
 ])("%s", async (_, path, slider) => {
-  const page = await open(path, { reducedMotion: "no-preference" });
-  await kernelAnswered(page);
+  const page = await answered(path, { reducedMotion: "no-preference" });
   const perFrame = await workPerFrame(page, () => slide(page, slider));
   expect(perFrame("LayoutCount")).toBeGreaterThan(0.5);
   expect(perFrame("LayoutCount")).toBeLessThanOrEqual(LAYOUTS);

@@ -10,7 +10,7 @@ import { column, compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js
 import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 type Rows = readonly (readonly number[])[];
 
@@ -60,8 +60,7 @@ const shareIn = (text: string, word: string): number =>
 
 describe("the word “it”", () => {
   test.each(["tired", "wide"])("averages with one head and splits with two: too %s", async (reason) => {
-    const page = await open(`heads.html#too=${reason}&h=1&step=attend`);
-    await kernelAnswered(page);
+    const page = await answered(`heads.html#too=${reason}&h=1&step=attend`);
     const one = await saidOf(page, "heads");
     expect(Math.abs(shareIn(one, "animal") - shareIn(one, "road"))).toBeLessThan(0.1);
     await page.getByRole("radio", { name: "2", exact: true }).check();
@@ -85,8 +84,7 @@ describe("the ribbons", () => {
   const PLACES = [0, 0.3, 0.5, 1, 1.6, 2, 2.5, 3, 3.5, 4];
 
   test.each(["1", "2", "8"])("with %s heads, every place shows the same on the way back", async (heads) => {
-    const page = await open(`heads.html#h=${heads}`);
-    await kernelAnswered(page);
+    const page = await answered(`heads.html#h=${heads}`);
     const there: string[] = [];
     for (const at of PLACES) {
       await scrub(page, "heads", at);
@@ -100,15 +98,13 @@ describe("the ribbons", () => {
   });
 
   test("part into as many heads", async () => {
-    const page = await open("heads.html#h=4&step=split");
-    await kernelAnswered(page);
+    const page = await answered("heads.html#h=4&step=split");
     const titles = boardOf(page, "heads").locator("text", { hasText: /^head \d$/ });
     expect(await titles.allTextContents()).toEqual(["head 1", "head 2", "head 3", "head 4"]);
   });
 
   test("tell the arithmetic of what is pressed, and another word asks where one presses it", async () => {
-    const page = await open("heads.html#h=2&step=attend");
-    await kernelAnswered(page);
+    const page = await answered("heads.html#h=2&step=attend");
     const { words, shares } = await expectedHeads(page);
     const [it, road] = [words.indexOf("it"), words.indexOf("road")];
     await boardOf(page, "heads").locator(`text[data-pick="A-1.${it}.${road}"]`).click();
@@ -124,8 +120,7 @@ describe("the ribbons", () => {
 
 describe("two layers", () => {
   test("the last word decides what “it” finds: tired the animal, wide the road", async () => {
-    const page = await open("heads.html");
-    await kernelAnswered(page);
+    const page = await answered("heads.html");
     const at = async (step: number): Promise<readonly [number, number]> => {
       await scrub(page, "layers", step);
       const said = await saidOf(page, "layers");
@@ -148,8 +143,7 @@ describe("two layers", () => {
   });
 
   test("each product adds up, from the query of the first layer to the weights of the second", async () => {
-    const page = await open("heads.html#too=wide");
-    await kernelAnswered(page);
+    const page = await answered("heads.html#too=wide");
     for (const [name, col] of [
       ["Q1", 1],
       ["O1", 1],
@@ -171,8 +165,7 @@ describe("two layers", () => {
 });
 
 test("the arithmetic is of the picture that it stands beside, step by step", async () => {
-  const page = await open("heads.html");
-  await kernelAnswered(page);
+  const page = await answered("heads.html");
   const subject = (text: string) => page.locator(".readout-subject span", { hasText: text }).waitFor();
   await subject("A [it, animal]");
   await boardOf(page, "layers").scrollIntoViewIfNeeded();
@@ -191,8 +184,7 @@ describe("the numbers", () => {
   test.each(["1", "2", "4", "8"])(
     "with %s heads, shares and outputs of each are those of the reference",
     async (heads) => {
-      const page = await open(`heads.html#h=${heads}&step=attend`);
-      await kernelAnswered(page);
+      const page = await answered(`heads.html#h=${heads}&step=attend`);
       const { shares, outputs } = await expectedHeads(page);
       for (let head = 0; head < Number(heads); head++) {
         compare(await readMatrix(page, `A-${head}`), shares(head));
@@ -217,8 +209,7 @@ describe("the numbers", () => {
   });
 
   test("W_O mixes the heads, and an edited cell of it changes its column alone", async () => {
-    const page = await open("heads.html#step=mix");
-    await kernelAnswered(page);
+    const page = await answered("heads.html#step=mix");
     const { mixed } = await expectedHeads(page);
     const before = await readMatrix(page, "Y-0");
     compare(before, mixed.flat());
@@ -250,8 +241,7 @@ describe("a word as a column", () => {
   };
 
   test.each(["project", "split", "attend", "join", "mix"])("turns every matrix of the step %s", async (name) => {
-    const page = await open(`heads.html#h=4&step=${name}`);
-    await kernelAnswered(page);
+    const page = await answered(`heads.html#h=4&step=${name}`);
     const before = await shown(page);
     expect(before.size).toBeGreaterThan(3);
     await chooseBy(page, "column");
@@ -261,8 +251,7 @@ describe("a word as a column", () => {
   });
 
   test("tells, lights and edits a cell where it stands now", async () => {
-    const page = await open("heads.html#step=mix&by=columns");
-    await kernelAnswered(page);
+    const page = await answered("heads.html#step=mix&by=columns");
     await hover(page, "Y-0", 4, 7);
     const { subject } = await readTold(page);
     const text = await page.locator(".readout").textContent();
@@ -312,14 +301,12 @@ describe("counts", () => {
 });
 
 test("the copied heed call runs and gives the mixed output on the page", async () => {
-  const page = await open("heads.html#h=4&step=mix", { permissions: ["clipboard-read", "clipboard-write"] });
-  await kernelAnswered(page);
+  const page = await answered("heads.html#h=4&step=mix", { permissions: ["clipboard-read", "clipboard-write"] });
   compare(await readMatrix(page, "Y-0"), await runUnderNode(await copied(page, "heed")));
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open("heads.html#h=3&too=late&step=9&role=x&wo=2_1_2&H=0&G=77&D=1e9&layers=-1");
-  await kernelAnswered(page);
+  const page = await answered("heads.html#h=3&too=late&step=9&role=x&wo=2_1_2&H=0&G=77&D=1e9&layers=-1");
   expect(await boardOf(page, "heads").locator("output").textContent()).toBe("columns of V");
   expect(await page.locator('[data-picture="counts"]').innerText()).toContain("W");
 });

@@ -6,7 +6,7 @@ import { PAGES, type Room } from "../../../demo/frame.js";
 import { demoInChromium } from "./chromium.js";
 import { cell, hashOf, kernelAnswered, reload } from "./page.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const entries = (page: Page): Promise<number> => page.evaluate(() => history.length);
 
@@ -148,8 +148,7 @@ test("a slider, a painted cell and a cell that is pointed at rewrite the entry t
 });
 
 test("a walk that plays is one entry", async () => {
-  const page = await open("matrix-walk.html", { reducedMotion: "no-preference" });
-  await kernelAnswered(page);
+  const page = await answered("matrix-walk.html", { reducedMotion: "no-preference" });
   const place = (): Promise<string | null> => page.locator(".board-tick[aria-current]").textContent();
   const before = await entries(page);
   await page.clock.install();

@@ -27,7 +27,7 @@ import {
 } from "./page.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 vi.mock("../../../demo/src/language/inside.js", async (original) => ({
   ...(await original<object>()),
@@ -161,8 +161,7 @@ describe("the mask", () => {
   test("is a switch: what follows tells BERT the word, and GPT does not see it", async () => {
     const asked: string[] = [];
     const watch = (page: Page) => page.on("request", (request) => asked.push(request.url()));
-    const page = await open("language.html", { watch, alone: true });
-    await kernelAnswered(page);
+    const page = await answered("language.html", { watch, alone: true });
     const both = await wholeModel("masked", MASKED, BLANK);
     expect(shown(await bars(page))).toEqual(wantedBars(softmax(both.logits)));
     expect(
@@ -191,8 +190,7 @@ describe("the mask", () => {
   });
 
   test("lets lines come from both sides, or from the left alone", async () => {
-    const page = await open("language.html");
-    await kernelAnswered(page);
+    const page = await answered("language.html");
     const sides = () =>
       page.locator(".arc:not(.quiet)").evaluateAll((arcs) =>
         arcs.map((arc) => {
@@ -206,8 +204,7 @@ describe("the mask", () => {
   });
 
   test("under every layer stands what would be said there", async () => {
-    const page = await open("language.html");
-    await kernelAnswered(page);
+    const page = await answered("language.html");
     const lenses = await page.locator(".lens").allTextContents();
     expect(lenses).toHaveLength(LAYERS + 1);
     expect(lenses.at(-1)).toMatch(/^After layer 2: wet 28\s%, wide 27\s%, busy 24\s%$/);
@@ -260,8 +257,7 @@ describe("which head looks at what followed last time", () => {
       /^None: Head 4 of layer 2/,
     ],
   ])("%s: heads stand in the order of their weights", async (name, text, said) => {
-    const page = await open("language.html");
-    await kernelAnswered(page);
+    const page = await answered("language.html");
     await page.getByRole("button", { name }).click();
     const { rows, even } = await wanted(text);
     await expect.poll(() => shown(page)).toEqual(rows);
@@ -285,8 +281,7 @@ test("a set of heads that is switched off frees the model without the heads befo
 });
 
 test("temperature, top k and top p act on the bars at once", async () => {
-  const page = await open("language.html#temperature=0.5&k=3");
-  await kernelAnswered(page);
+  const page = await answered("language.html#temperature=0.5&k=3");
   const { logits } = await wholeModel("masked", MASKED, BLANK);
   expect(shown(await bars(page))).toEqual(wantedBars(softmax(logits, 0.5)));
   expect((await bars(page)).map(({ isCut }) => isCut)).toEqual([...Array(3).fill(false), ...Array(7).fill(true)]);
@@ -313,8 +308,7 @@ describe("writing", () => {
   const wrote = (page: Page) => page.locator(".stream-word.wrote").allTextContents();
 
   test("goes on word by word, several at once, and is the same after a reload", async () => {
-    const page = await open("language.html#mask=causal");
-    await kernelAnswered(page);
+    const page = await answered("language.html#mask=causal");
     await page.getByRole("button", { name: "Next word" }).click();
     await expect.poll(() => wrote(page)).toEqual(await written(1, 1));
     await page.getByRole("button", { name: "4 words" }).click();
@@ -345,8 +339,7 @@ describe("the KV cache", () => {
       .evaluateAll((cells) => cells.map(({ textContent }) => Number.parseFloat(textContent ?? "")));
 
   test("is a shelf that fills as the model writes, and both ways are timed and agree", async () => {
-    const page = await open("language.html#mask=causal");
-    await kernelAnswered(page);
+    const page = await answered("language.html#mask=causal");
     await bars(page);
     // A key and a value a layer.
     expect(await kept(page)).toBe(2 * LAYERS * BLANK);
@@ -366,8 +359,7 @@ describe("the KV cache", () => {
 });
 
 test("one’s own sentence: words that it does not know are marked, and those that it knows are listed", async () => {
-  const page = await open("language.html");
-  await kernelAnswered(page);
+  const page = await answered("language.html");
   await page
     .getByRole("textbox", { name: /^Sentence/ })
     .fill("susan gave ___ the shiny ring . who got the ring ? mary");
@@ -399,8 +391,7 @@ describe("a sentence of twenty words", () => {
   ] as const)(
     "is read by the %s model up to its fifteenth, and the rest is said not to fit",
     async (kind, hash, words) => {
-      const page = await open(`language.html${hash}`);
-      await kernelAnswered(page);
+      const page = await answered(`language.html${hash}`);
       await field(page).fill(LONG.join(" "));
       const ids = idsOf(READ).map((id, at) => (kind === "masked" && at === 14 ? MASK : id));
       const { logits } = await wholeModel(kind, ids, 14);
@@ -413,8 +404,7 @@ describe("a sentence of twenty words", () => {
   );
 
   test("has its blank within the fifteen, and is written on from any of these", async () => {
-    const page = await open("language.html#mask=causal");
-    await kernelAnswered(page);
+    const page = await answered("language.html#mask=causal");
     await field(page).fill([...LONG.slice(0, 18), "___"].join(" "));
     await expect.poll(() => stage(page)).toEqual([...READ, "___", "+4"]);
     expect(await page.getByRole("button", { name: "Next word" }).isDisabled()).toBe(true);
@@ -426,8 +416,7 @@ describe("a sentence of twenty words", () => {
   });
 
   test("is none of the room’s own, and makes no page wider than a phone", async () => {
-    const page = await open("language.html#mask=causal", { viewport: { width: 390, height: 844 } });
-    await kernelAnswered(page);
+    const page = await answered("language.html#mask=causal", { viewport: { width: 390, height: 844 } });
     const width = () => page.evaluate(() => document.documentElement.scrollWidth);
     for (const name of [
       "the road",
@@ -449,8 +438,7 @@ describe("a sentence of twenty words", () => {
 });
 
 test("a head is switched off with a press, and the prediction moves as the model’s does", async () => {
-  const page = await open("language.html");
-  await kernelAnswered(page);
+  const page = await answered("language.html");
   const whole = softmax((await wholeModel("masked", MASKED, BLANK)).logits);
   for (const head of [1, 6]) {
     const button = page.getByRole("button", {
@@ -469,8 +457,7 @@ test("a head is switched off with a press, and the prediction moves as the model
 });
 
 test("every number opens: a bar, and a head’s scores, weights and outputs", async () => {
-  const page = await open("language.html", { permissions: ["clipboard-read", "clipboard-write"] });
-  await kernelAnswered(page);
+  const page = await answered("language.html", { permissions: ["clipboard-read", "clipboard-write"] });
   await page.getByRole("radio", { name: /^wide/ }).check();
   const told = await readTold(page);
   const share = softmax((await wholeModel("masked", MASKED, BLANK)).logits)[WORDS.indexOf("wide")] ?? 0;
@@ -494,17 +481,13 @@ test.each(["isolated", "plain"] as const)(
   "%s: the page never computes for 50 ms",
   async (kind) => {
     const page = await open("language.html", {}, kind);
-    const prepare = async (): Promise<void> => {
-      await kernelAnswered(page);
-      await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
-    };
     const act = async (): Promise<void> => {
       await turn(page, "GPT: left side");
       await page.getByRole("button", { name: "4 words" }).click();
       await expect.poll(() => page.locator(".stream-word.wrote").count()).toBe(4);
       await bars(page);
     };
-    const { all, over } = await tasksOver(50, { page, prepare, act });
+    const { all, over } = await tasksOver(50, { page, act });
     expect(all).toBeGreaterThan(20);
     expect(over).toEqual([]);
   },
@@ -516,8 +499,7 @@ describe.each([
   [390, 844, 260],
 ])("at %d x %d", (width, height, most) => {
   test("the picture is in sight, not many tab stops away, and texts are short", async () => {
-    const page = await open("language.html", { viewport: { width, height } });
-    await kernelAnswered(page);
+    const page = await answered("language.html", { viewport: { width, height } });
     expect((await page.locator(".streams").boundingBox())?.y).toBeLessThan(most);
     expect(await stopsBefore(page, ".picture > .controls-options")).toBeLessThanOrEqual(30);
     expect(await longestParagraph(page, "main p:visible")).toBeLessThanOrEqual(45);

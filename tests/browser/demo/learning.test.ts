@@ -8,21 +8,11 @@ import { attention } from "../../../web/src/reference/index.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, halfOfCell } from "./numbers.js";
-import {
-  cell,
-  hashOf,
-  hover,
-  kernelAnswered,
-  linesOf,
-  longestParagraph,
-  readMatrix,
-  readTold,
-  reload,
-} from "./page.js";
+import { cell, hashOf, hover, linesOf, longestParagraph, readMatrix, readTold, reload } from "./page.js";
 import { saved } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const stateOf = (factor: number) => ({ task: "reverse", guess: 0, step: 0, factor }) as const;
 
@@ -71,8 +61,7 @@ describe.each(FACTORS)("with scores times %d", (factor) => {
 });
 
 test.each([1, 16])("the kernel’s gradients stand in every cell, with scores times %d", async (factor) => {
-  const page = await open(`learning.html#times=${factor}`);
-  await kernelAnswered(page);
+  const page = await answered(`learning.html#times=${factor}`);
   for (const [matrix, name] of PARTS) {
     const shown = (await readMatrix(page, matrix)).flat();
     const slopes = differences(factor, name);
@@ -84,8 +73,7 @@ test.each([1, 16])("the kernel’s gradients stand in every cell, with scores ti
 });
 
 test("a cell tells its products, a finite difference and the kernel’s figure, which agree", async () => {
-  const page = await open("learning.html#times=2");
-  await kernelAnswered(page);
+  const page = await answered("learning.html#times=2");
   await hover(page, "dQ", 0, 1);
   const told = await readTold(page);
   const slope = differences(2, "q")[1] ?? Number.NaN;
@@ -98,8 +86,7 @@ test("a cell tells its products, a finite difference and the kernel’s figure, 
 });
 
 test("the softmax saturates, and the gradient of its scores dries up while that of the values flows", async () => {
-  const page = await open("learning.html#times=1");
-  await kernelAnswered(page);
+  const page = await answered("learning.html#times=1");
   const arrive = async (): Promise<number[]> => (await page.locator(".path-sum").allTextContents()).map(Number);
   const [scores = 0, values = 0] = await arrive();
   await page.getByRole("slider", { name: "Multiply scores by" }).press("End");
@@ -109,8 +96,7 @@ test("the softmax saturates, and the gradient of its scores dries up while that 
 });
 
 test("the copied heed call runs", async () => {
-  const page = await open("learning.html#times=1", { permissions: ["clipboard-read", "clipboard-write"] });
-  await kernelAnswered(page);
+  const page = await answered("learning.html#times=1", { permissions: ["clipboard-read", "clipboard-write"] });
   const output = await runUnderNode(await copied(page, "heed"));
   const expected = sceneOf(stateOf(1)).output;
   for (const [index, value] of expected.entries()) {
@@ -138,8 +124,7 @@ const REVERSED = [7, 6, 5, 4, 3, 2, 1, 0];
 
 describe("reverse", () => {
   test("is guessed, trained until the matrix is antidiagonal, scrubbed back and forth, and the same after a reload", async () => {
-    const page = await open("learning.html");
-    await kernelAnswered(page);
+    const page = await answered("learning.html");
     expect((await readMatrix(page, "M")).flat()).toEqual(Array(64).fill(0.13));
     const button = page.getByRole("button", { name: "Train" });
     expect(await button.isDisabled()).toBe(true);
@@ -176,11 +161,7 @@ describe("reverse", () => {
     "%s: the page never computes for 50 ms, and has the same numbers",
     async (kind) => {
       const page = await open("learning.html#guess=8", {}, kind);
-      const prepare = async (): Promise<void> => {
-        await kernelAnswered(page);
-        await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
-      };
-      const { all, over } = await tasksOver(50, { page, prepare, act: () => train(page) });
+      const { all, over } = await tasksOver(50, { page, act: () => train(page) });
       expect(all).toBeGreaterThan(80);
       expect(over).toEqual([]);
       const losses = await linesOf(page.locator(".learning-side heed-chart"));
@@ -192,8 +173,7 @@ describe("reverse", () => {
 });
 
 test("sorting can be stopped, shows what it has learnt by then, and another task begins anew", async () => {
-  const page = await open("learning.html#task=sort&guess=2");
-  await kernelAnswered(page);
+  const page = await answered("learning.html#task=sort&guess=2");
   await page.getByRole("button", { name: "Train" }).click();
   await status(page)
     .filter({ hasText: /Step [1-9]/ })
@@ -212,8 +192,7 @@ test("sorting can be stopped, shows what it has learnt by then, and another task
 });
 
 test.each([1280, 390])("a saved picture ends with what is drawn, at %d pixels", async (width) => {
-  const page = await open("learning.html", { viewport: { width, height: 800 } });
-  await kernelAnswered(page);
+  const page = await answered("learning.html", { viewport: { width, height: 800 } });
   const svg = (await saved(page, "training", "SVG")).toString("utf8");
   const attribute = (tag: string, name: string): number => Number(tag.match(`\\s${name}="([^"]*)"`)?.[1]);
   const [, ...drawn] = Array.from(svg.matchAll(/<(?:svg|rect)[^>]*>/g), ([tag]) => tag);

@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
+import { compare, dot, HALF_OF_FOUR_DECIMALS, inOne, total } from "./numbers.js";
 import { hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const pair = (page: Page, row: number, col: number) =>
   page.locator(`heed-mask td[data-row="${row}"][data-col="${col}"]`);
@@ -30,11 +30,7 @@ interface Numbers {
 
 async function expected(page: Page, options: ReferenceOptions) {
   const { q, k, scale } = await jsonOf<Numbers>(page, "mask");
-  const tensor = (rows: number[][]) => ({
-    data: Float64Array.from(rows.flat()),
-    shape: [1, 1, rows.length, rows[0]?.length ?? 0],
-  });
-  return attention(tensor(q), tensor(k), tensor(k), { scale, ...options });
+  return attention(inOne(q), inOne(k), inOne(k), { scale, ...options });
 }
 
 const inSix = [0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2];
@@ -85,8 +81,7 @@ describe("the words", () => {
       .evaluateAll((curves) => curves.map((curve) => Number(curve.getAttribute("stroke-width"))));
 
   test("give no weight to what the mask takes, and the rest adds up to 1", async () => {
-    const page = await open("masks.html#cuts=5.9");
-    await kernelAnswered(page);
+    const page = await answered("masks.html#cuts=5.9");
     const [{ q, k, scale }, { weights: masked }] = [
       await jsonOf<Numbers>(page, "mask"),
       await expected(page, { causal: true, cuSeqlensQ: [0, 5, 9, 12], cuSeqlensK: [0, 5, 9, 12] }),
@@ -114,8 +109,7 @@ describe("the words", () => {
   });
 
   test("are taken by one rule after the other, forwards and backwards alike", async () => {
-    const page = await open("masks.html#cuts=5.9");
-    await kernelAnswered(page);
+    const page = await answered("masks.html#cuts=5.9");
     await page.locator('[data-pick="7"]').click();
     await page.mouse.move(1, 1);
     const step = page.getByRole("slider", { name: "Step" });
@@ -133,8 +127,7 @@ describe("the words", () => {
   });
 
   test("without a mask every word looks for the next one", async () => {
-    const page = await open("masks.html#causal=none");
-    await kernelAnswered(page);
+    const page = await answered("masks.html#causal=none");
     const rows = await readMatrix(page, "A");
     rows.slice(0, -1).forEach((row, place) => {
       expect(row.indexOf(Math.max(...row))).toBe(place + 1);
@@ -193,8 +186,7 @@ describe("ways to hide", () => {
     (await readMatrix(page, "sum")).map(([sum]) => sum ?? Number.NaN);
 
   test("after the softmax, shares are lost: rows no longer add up to one", async () => {
-    const page = await open("masks.html#hiding=after");
-    await kernelAnswered(page);
+    const page = await answered("masks.html#hiding=after");
     const { weights } = await expected(page, {});
     const seen = (await grid(page)).flat();
     compare(
@@ -208,8 +200,7 @@ describe("ways to hide", () => {
 
   test("a large negative number fails where a row sees nothing: all of it is heard", async () => {
     const blind = "masks.html#L=3&S=4&causal=none&hide=4.5.6.7";
-    const page = await open(`${blind}&hiding=minus`);
-    await kernelAnswered(page);
+    const page = await answered(`${blind}&hiding=minus`);
     const { weights } = await expected(page, {});
     compare((await readMatrix(page, "A")).slice(1, 2), weights.data.slice(4, 8));
     await page.getByRole("radio", { name: "−∞ before the softmax" }).check();
@@ -219,8 +210,7 @@ describe("ways to hide", () => {
   });
 
   test("a share and a sum tell what they come from", async () => {
-    const page = await open("masks.html");
-    await kernelAnswered(page);
+    const page = await answered("masks.html");
     await hover(page, "A", 4, 2);
     const share = await readTold(page);
     const powers = share.terms.map(([score = Number.NaN]) => Math.exp(score));
@@ -252,8 +242,7 @@ describe("costs", () => {
   });
 
   test("the structures are timed here, on a phone's width, and it can be stopped", async () => {
-    const page = await open("masks.html#N=256", { viewport: { width: 360, height: 740 } });
-    await kernelAnswered(page);
+    const page = await answered("masks.html#N=256", { viewport: { width: 360, height: 740 } });
     const start = page.getByRole("button", { name: "Time it on this device" });
     await start.click();
     await page.locator(".race [role=status]", { hasText: "Best of three" }).waitFor();
@@ -271,14 +260,12 @@ describe("costs", () => {
 test.each(["masks.html#L=3&S=5&left=1", "masks.html#L=4&S=4&cuts=2&pad=1", "masks.html#L=3&S=3&hiding=minus"])(
   "the copied heed call of %s runs and gives the shares on the page",
   async (path) => {
-    const page = await open(path, { permissions: ["clipboard-read", "clipboard-write"] });
-    await kernelAnswered(page);
+    const page = await answered(path, { permissions: ["clipboard-read", "clipboard-write"] });
     compare(await readMatrix(page, "A"), await runUnderNode(await copied(page, "heed")));
   },
 );
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open("masks.html#L=99&S=x&causal=sideways&cuts=-1.0.3.77&pad=40&hide=1.9999.z&tile=0&N=12");
-  await kernelAnswered(page);
+  const page = await answered("masks.html#L=99&S=x&causal=sideways&cuts=-1.0.3.77&pad=40&hide=1.9999.z&tile=0&N=12");
   expect(await grid(page)).toHaveLength(16);
 });

@@ -16,6 +16,12 @@ export const column = (matrix: readonly (readonly number[])[], index: number): n
   matrix.map((row) => row[index] ?? Number.NaN);
 export const total = (row: readonly number[]): number => row.reduce((sum, value) => sum + value, 0);
 
+/** A matrix for the reference. */
+export const inOne = (rows: readonly (readonly number[])[]) => ({
+  data: Float64Array.from(rows.flat()),
+  shape: [rows.length, rows[0]?.length ?? 0],
+});
+
 /** A matrix as cells show it against the numbers that it should show. */
 export function compare(shown: readonly (readonly number[])[], expected: ArrayLike<number>): void {
   const flat = shown.flat();

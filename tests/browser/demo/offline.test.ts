@@ -8,7 +8,7 @@ import { PAGES } from "../../../demo/frame.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { kernelAnswered } from "./page.js";
 
-const { open, site } = demoInChromium();
+const { answered, open, site } = demoInChromium();
 
 const KEEP = /^Keep for offline reading \(\d\.\d MB\)$/;
 
@@ -136,9 +136,8 @@ test("a new build takes its place", async () => {
 });
 
 test("nothing is offered where there are no service workers", async () => {
-  const page = await open("scale.html", {
+  const page = await answered("scale.html", {
     before: () => Reflect.deleteProperty(Navigator.prototype, "serviceWorker"),
   });
-  await kernelAnswered(page);
   expect(await line(page).isVisible()).toBe(false);
 });

@@ -9,7 +9,7 @@ import { column, compare, dot, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js
 import { cell, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 type Rows = readonly (readonly number[])[];
 
@@ -21,8 +21,7 @@ const trial = async (page: Page, kind: string): Promise<string[]> =>
 
 describe("without positions", () => {
   test("a dragged word keeps its output, and the outputs move along with the words", async () => {
-    const page = await open("order.html");
-    await kernelAnswered(page);
+    const page = await answered("order.html");
     const before = await readMatrix(page, "O");
     const [from, to] = [await word(page, "Mary").boundingBox(), await word(page, "Susan").boundingBox()];
     if (from === null || to === null) throw new Error("no words");
@@ -59,8 +58,7 @@ describe("without positions", () => {
   });
 
   test("the attention weights under the words are those of the word in the light", async () => {
-    const page = await open("order.html#order=4.1.2.3.0");
-    await kernelAnswered(page);
+    const page = await answered("order.html#order=4.1.2.3.0");
     await word(page, "roses").click();
     const shares = (await readMatrix(page, "A"))[2] ?? [];
     const shown = await page.locator(".order-words small").allTextContents();
@@ -114,8 +112,7 @@ const PLACES = Array.from({ length: 51 }, (_, index) => index / 50);
 
 describe("words that move", () => {
   test("a dragged word travels above the line, under the pointer, and the others make room", async () => {
-    const page = await open("order.html", { reducedMotion: "no-preference" });
-    await kernelAnswered(page);
+    const page = await answered("order.html", { reducedMotion: "no-preference" });
     const boxOf = async (text: string) => {
       const box = await word(page, text).boundingBox();
       if (box === null) throw new Error(`no ${text}`);
@@ -147,8 +144,7 @@ describe("words that move", () => {
     ["a swap on a phone", "Swap “Susan” and “Mary”", 390],
     ["a shuffle on a phone", "Shuffle the words", 390],
   ])("in %s no word and no figure is ever over another, and the way back is the same", async (_, name, width) => {
-    const page = await open("order.html", { viewport: { width, height: 844 } });
-    await kernelAnswered(page);
+    const page = await answered("order.html", { viewport: { width, height: 844 } });
     const before = await words(page);
     await page.getByRole("button", { name }).click();
     expect(await words(page)).not.toEqual(before);
@@ -170,8 +166,7 @@ describe("words that move", () => {
   });
 
   test("the output of “gave” is the same at each place of the swap, until there are positions", async () => {
-    const page = await open("order.html");
-    await kernelAnswered(page);
+    const page = await answered("order.html");
     const widest = async (): Promise<number> => {
       await scrub(page, "words", 0);
       const first = await outputs(page);
@@ -253,8 +248,9 @@ describe("with positions", () => {
   ] satisfies [string, ReferenceOptions][])(
     "%s: shares and outputs are those of the reference",
     async (kind, options) => {
-      const page = await open(`order.html#kind=${kind}&order=${order.join(".")}&shift=${shift}&base=100&slope=0.25`);
-      await kernelAnswered(page);
+      const page = await answered(
+        `order.html#kind=${kind}&order=${order.join(".")}&shift=${shift}&base=100&slope=0.25`,
+      );
       const { X, Wq, Wk } = await jsonOf<Vectors>(page, "words");
       // The table has two decimals, as it is shown.
       const table = kind === "learned" ? await readMatrix(page, "P") : [];
@@ -276,8 +272,7 @@ describe("with positions", () => {
   );
 
   test("each kind notices what it should, and is blind to what it should be", async () => {
-    const page = await open("order.html");
-    await kernelAnswered(page);
+    const page = await answered("order.html");
     const [yes, no] = ["notices", "blind"];
     // First two words swapped; reversed; moved as a whole.
     expect(await trial(page, "none")).toEqual([no, no, no]);
@@ -302,8 +297,7 @@ describe("with positions", () => {
   });
 
   test("both hands of a clock turn while the sentence slides, and the angle between them stays", async () => {
-    const page = await open("order.html#kind=rope&base=10");
-    await kernelAnswered(page);
+    const page = await answered("order.html#kind=rope&base=10");
     const read = () =>
       page.locator('[data-picture="positions"] .board svg').evaluate((svg) => ({
         angles: Array.from(svg.querySelectorAll("[data-angle]"), (one) => Number(one.getAttribute("data-angle"))),
@@ -330,8 +324,7 @@ describe("with positions", () => {
     ["alibi", "B"],
     ["relative", "B"],
   ])("%s: what is pressed in the picture tells its number", async (kind, name) => {
-    const page = await open(`order.html#kind=${kind}`);
-    await kernelAnswered(page);
+    const page = await answered(`order.html#kind=${kind}`);
     await page.locator(`[data-picture="positions"] circle[data-pick="${name}.1.3"]`).click();
     const { result } = await readTold(page);
     expect(Math.abs(result - ((await readMatrix(page, name))[1]?.[3] ?? Number.NaN))).toBeLessThanOrEqual(0.0051);
@@ -369,10 +362,9 @@ describe("with positions", () => {
 test.each(["causal", "rope", "alibi", "relative"])(
   "the copied heed call with %s runs and gives the outputs on the page",
   async (kind) => {
-    const page = await open(`order.html#kind=${kind}&order=4.1.2.3.0`, {
+    const page = await answered(`order.html#kind=${kind}&order=4.1.2.3.0`, {
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    await kernelAnswered(page);
     compare(await readMatrix(page, "O"), await runUnderNode(await copied(page, "heed")));
   },
 );
@@ -392,7 +384,6 @@ test("own sentences, no words, one word, right-to-left words and emoji", async (
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open("order.html#order=4.4.1&kind=magic&shift=-2&base=77&x=3_1&bias=2_1&word=99&slope=x");
-  await kernelAnswered(page);
+  const page = await answered("order.html#order=4.4.1&kind=magic&shift=-2&base=77&x=3_1&bias=2_1&word=99&slope=x");
   expect(await words(page)).toEqual(["Susan", "gave", "roses", "to", "Mary"]);
 });

@@ -7,7 +7,7 @@ import { demoInChromium } from "./chromium.js";
 import { column } from "./numbers.js";
 import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 type Rows = readonly (readonly number[])[];
 
@@ -29,8 +29,7 @@ describe.each([
   ["what-else.html#as=graph&weigh=alike", "node", "A", 2, 3],
 ] as const)("%s", (path, thing, name, row, col) => {
   test("every matrix is turned, and its cells tell what they told", async () => {
-    const page = await open(path);
-    await kernelAnswered(page);
+    const page = await answered(path);
     const before = await shown(page);
     expect(before.size).toBeGreaterThan(1);
     await hover(page, name, row, col);
@@ -50,8 +49,7 @@ describe.each([
 });
 
 test("what is said of rows is said of columns", async () => {
-  const page = await open("order.html#by=columns");
-  await kernelAnswered(page);
+  const page = await answered("order.html#by=columns");
   const text = (await page.locator("[data-room]").innerText()).replaceAll("\n", " ");
   expect(text).toContain("attention weights: each column sums to 1");
   expect(text).toContain("one column for each word");

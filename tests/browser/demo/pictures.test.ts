@@ -8,7 +8,7 @@ import { demoInChromium } from "./chromium.js";
 import { kernelAnswered, settled } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 test.each([
   ["bring-your-own.html", "device", /Start the race|Tokens|Copy the report/],
@@ -19,8 +19,7 @@ test.each([
   ["heads.html", "heads", /Play/],
   ["matrix-walk.html", "walk", /Play|softmax/],
 ] as const)("%s saves “%s” without what one works it with", async (room, picture, controls) => {
-  const page = await open(room);
-  await kernelAnswered(page);
+  const page = await answered(room);
   const texts = (await saved(page, picture, "SVG")).toString("utf8").matchAll(/<text[^>]*>([^<]*)</g);
   const words = Array.from(texts, ([, text = ""]) => text);
   expect(words.length).toBeGreaterThan(0);
@@ -29,8 +28,7 @@ test.each([
 
 describe("the menu of a picture", () => {
   test("saves, copies and turns: one for every picture, with what is the whole room’s in the one that is open", async () => {
-    const page = await open("order.html", { untouched: true });
-    await kernelAnswered(page);
+    const page = await answered("order.html", { untouched: true });
     expect(await page.locator("[data-save], [data-copy]").filter({ visible: true }).count()).toBe(0);
     for (const name of ["words", "trials"]) {
       const menu = page.locator(`[data-picture="${name}"] .menu`);
@@ -43,8 +41,7 @@ describe("the menu of a picture", () => {
   });
 
   test("closes when one presses Escape, or is somewhere else", async () => {
-    const page = await open("scale.html");
-    await kernelAnswered(page);
+    const page = await answered("scale.html");
     const menu = page.locator(".menu").first();
     const summary = menu.locator("summary");
     await summary.press("Enter");
@@ -69,8 +66,7 @@ test("what is far away stands on a phone with all its columns", async () => {
 });
 
 test("times say for how many tokens they are, stopped or not", async () => {
-  const page = await open("masks.html#N=131072");
-  await kernelAnswered(page);
+  const page = await answered("masks.html#N=131072");
   const cost = page.locator('[data-picture="cost"]');
   await cost.getByRole("button", { name: "Time it on this device" }).click();
   await cost.locator(".laps tbody tr").first().waitFor();
@@ -90,8 +86,7 @@ test("multiply-adds have separators", () => {
 });
 
 test("one token is a point in the middle of every chart", async () => {
-  const page = await open("bring-your-own.html");
-  await kernelAnswered(page);
+  const page = await answered("bring-your-own.html");
   await paste(page, { q: [[1, 0, 0, 0]], k: [[1, 2, 0, 0]] });
   await message(page).filter({ hasText: "1 queries" }).waitFor();
   const dot = page.locator('[data-picture="tokens"] .chart-dot').first();
@@ -145,8 +140,7 @@ describe("work that is begun before what was brought is shown", () => {
 test.each(["map", "model"])(
   "the %s of another source is drawn where the one before was stopped just now",
   async (name) => {
-    const page = await open("bring-your-own.html#N=32768");
-    await kernelAnswered(page);
+    const page = await answered("bring-your-own.html#N=32768");
     const head = [
       [1, 0],
       [0.5, 0.5],
@@ -171,8 +165,7 @@ test.each([
   ["[[1e30, 1]]", "[[1e30, 1]]", "would be too large for single precision"],
   ["[[1e300, 1]]", "[[1, 1]]", "holds numbers too large for single precision"],
 ])("queries %s and keys %s are refused in words", async (q, k, words) => {
-  const page = await open("bring-your-own.html");
-  await kernelAnswered(page);
+  const page = await answered("bring-your-own.html");
   await page.locator(".bringing > summary").click();
   await page.locator("#pasted").fill(`{ "q": ${q}, "k": ${k} }`);
   await page.getByRole("button", { name: "Load" }).click();

@@ -12,9 +12,9 @@ import { readFixture, unpack } from "../../support/fixtures.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare } from "./numbers.js";
-import { kernelAnswered, readMatrix } from "./page.js";
+import { readMatrix } from "./page.js";
 
-const { open, shared } = demoInChromium();
+const { answered, open, shared } = demoInChromium();
 
 /** Where snippets are left for PyTorch, when its numbers are being made anew. */
 const RENEWED = process.env["HEED_SNIPPETS"];
@@ -125,8 +125,7 @@ describe.each(COMPARED)("$name: heed and PyTorch give the same numbers", ({ room
 
 test("Masks: shares struck out after the softmax, which heed has no option for, are PyTorch's on the page", async () => {
   const path = "masks.html#hiding=after";
-  const page = await open(path, PERMISSIONS);
-  await kernelAnswered(page);
+  const page = await answered(path, PERMISSIONS);
   const stored = torchNumbers(path, await copied(page, "torch"));
   if (stored !== undefined) compare(await readMatrix(page, "A"), unpack(stored.output).data);
 });

@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
+import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, inOne, total } from "./numbers.js";
 import { cell, hashOf, hover, kernelAnswered, linesOf, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 interface Row {
   readonly q: readonly (readonly number[])[];
@@ -27,19 +27,13 @@ const figure = async (page: Page, name: string): Promise<number> => {
   return readNumber(((await term.locator("xpath=../dd").textContent()) ?? "").split(" ")[0] ?? "");
 };
 
-const inOne = (rows: readonly (readonly number[])[]) => ({
-  data: Float64Array.from(rows.flat()),
-  shape: [rows.length, rows[0]?.length ?? 0],
-});
-
 describe("the row that is shown", () => {
   test.each([
     ["scale.html", 1],
     ["scale.html#d=12&scale=root&T=0.5&n=5&seed=7", 1 / Math.sqrt(12) / 0.5],
     ["scale.html#d=512&T=20&n=12&like=0.6", 1 / 20],
   ])("%s: scores, shares and entropy are those of the reference", async (path, factor) => {
-    const page = await open(path);
-    await kernelAnswered(page);
+    const page = await answered(path);
     const { q, k } = await rowOf(page);
     const expected = attention(inOne(q), inOne(k), inOne(k), { scale: factor });
     const raw = await readMatrix(page, "S");
@@ -76,8 +70,7 @@ describe("the row that is shown", () => {
   });
 
   test("a share of next to nothing is told as what it is", async () => {
-    const page = await open("scale.html#d=512&n=3");
-    await kernelAnswered(page);
+    const page = await answered("scale.html#d=512&n=3");
     const scores = (await rowOf(page)).scores;
     const least = scores.indexOf(Math.min(...scores));
     await hover(page, "A", 0, least);
@@ -89,8 +82,7 @@ describe("the row that is shown", () => {
   });
 
   test("the keyboard walks the slopes, each of which follows from two shares", async () => {
-    const page = await open("scale.html#d=4&scale=root");
-    await kernelAnswered(page);
+    const page = await answered("scale.html#d=4&scale=root");
     const { weights } = await rowOf(page);
     const slopes = await readMatrix(page, "J");
     const own = weights.flatMap((a, i) => weights.map((b, j) => (i === j ? a * (1 - a) : -a * b)));
@@ -126,8 +118,7 @@ test.each([
 });
 
 test("the ball stands on the largest weight, on a slope of a (1 - a)", async () => {
-  const page = await open("scale.html#d=16");
-  await kernelAnswered(page);
+  const page = await answered("scale.html#d=16");
   const best = Math.max(...(await rowOf(page)).weights);
   const chart = page.locator('[data-picture="slopes"] heed-chart');
   const [steps, weights] = [await columnOf(chart, 0), await columnOf(chart, 1)];
@@ -140,8 +131,7 @@ test("the ball stands on the largest weight, on a slope of a (1 - a)", async () 
 
 test("how often key 1 is right does not depend on the temperature, how sure the weights are does", async () => {
   const read = async (temperature: number): Promise<[right: number, sure: number]> => {
-    const page = await open(`scale.html#d=32&scale=root&like=0.3&T=${temperature}`);
-    await kernelAnswered(page);
+    const page = await answered(`scale.html#d=32&scale=root&like=0.3&T=${temperature}`);
     const text = (await page.locator('[data-picture="curves"] .picture-text').textContent()) ?? "";
     const [, right, sure] = /for (\d+) of 64 queries.* is (\d+)\s% on average/.exec(text) ?? [];
     return [Number(right), Number(sure)];
@@ -206,8 +196,7 @@ test("the state survives a reload, and another draw gives other numbers", async 
 });
 
 test("what is chosen in the moment in which the address changes is chosen there", async () => {
-  const page = await open("scale.html#d=16&n=4");
-  await kernelAnswered(page);
+  const page = await answered("scale.html#d=16&n=4");
   // The page hears of the new address only after both.
   await page.evaluate(() => {
     location.hash = "#d=8&n=6";
@@ -223,25 +212,22 @@ test("what is chosen in the moment in which the address changes is chosen there"
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open("scale.html#d=65&T=hot&n=-4&scale=maybe&like=7&seed=x&over=z");
-  await kernelAnswered(page);
+  const page = await answered("scale.html#d=65&T=hot&n=-4&scale=maybe&like=7&seed=x&over=z");
   expect((await readMatrix(page, "S"))[0]).toHaveLength(2);
   expect((await rowOf(page)).q[0]).toHaveLength(64);
 });
 
 test("the copied heed call runs and gives the shares on the page", async () => {
-  const page = await open("scale.html#d=8&scale=root&T=0.7&n=4", {
+  const page = await answered("scale.html#d=8&scale=root&T=0.7&n=4", {
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  await kernelAnswered(page);
   const shown = await readMatrix(page, "A");
   compare(shown, await runUnderNode(await copied(page, "heed")));
   expect(await copied(page, "torch")).toContain("torch.softmax(q @ k.transpose(-2, -1) * 0.50507");
 });
 
 test("a picture can be taken away as SVG and PNG", async () => {
-  const page = await open("scale.html#n=4");
-  await kernelAnswered(page);
+  const page = await answered("scale.html#n=4");
   const drawing = (await saved(page, "row", "SVG")).toString("utf8");
   const texts = await page.evaluate((source) => {
     const parsed = new DOMParser().parseFromString(source, "image/svg+xml");

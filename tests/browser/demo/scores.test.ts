@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 import { attention, type ReferenceOptions } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
-import { column, compare, dot, HALF_OF_FOUR_DECIMALS, halfOfCell, total } from "./numbers.js";
+import { column, compare, dot, HALF_OF_FOUR_DECIMALS, halfOfCell, inOne, total } from "./numbers.js";
 import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const PERMISSIONS = { permissions: ["clipboard-read", "clipboard-write"] };
 
@@ -29,8 +29,6 @@ const BUILT_IN = [
   "sparsemax",
 ] as const;
 const KINDS = [...BUILT_IN, "own"] as const;
-
-const inOne = (rows: Rows) => ({ data: Float64Array.from(rows.flat()), shape: [rows.length, rows[0]?.length ?? 0] });
 
 const typedOn = (page: Page): Promise<Typed> => jsonOf<Typed>(page, "lab");
 
@@ -62,8 +60,7 @@ describe("scores and shares of every kind are those of the reference", () => {
     ["score-lab.html#score=general&T=0.5&width=0.5&keep=3&q=2_0.5_-1", 0.5, 0.5, 3],
     ["score-lab.html#score=gated&T=3&keep=1&k=2_1_1_0_2_-1_3_0.5_0.5_2_2", 3, 1, 1],
   ] as const)("%s", async (path, temperature, bandwidth, topK) => {
-    const page = await open(path);
-    await kernelAnswered(page);
+    const page = await answered(path);
     const typed = await typedOn(page);
     const [scores, shares] = [await readMatrix(page, "S"), await readMatrix(page, "A")];
     expect(shares).toHaveLength(KINDS.length);
@@ -84,8 +81,7 @@ describe("the plane", () => {
   };
 
   test("has the weights that a softmax gives to keys that are dragged, or moved with the keyboard", async () => {
-    const page = await open("score-lab.html");
-    await kernelAnswered(page);
+    const page = await answered("score-lab.html");
     const [before, box] = [await typedOn(page), await handle(page, 2).boundingBox()];
     if (box === null) throw new Error("no key");
     const unit = Number(await handle(page, 1).getAttribute("cx")) - Number(await handle(page, 3).getAttribute("cx"));
@@ -163,8 +159,7 @@ const FORMULAS: readonly (readonly [formula: string, rule: (score: number, k: nu
 ];
 
 test("a formula of one's own gives the reference's numbers, and comes back with the address", async () => {
-  const page = await open("score-lab.html#score=own&T=2&q=2_0.5_-1", PERMISSIONS);
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html#score=own&T=2&q=2_0.5_-1", PERMISSIONS);
   const row = KINDS.indexOf("own");
   for (const [formula, rule] of FORMULAS) {
     await page.getByLabel("Your own score").fill(formula);
@@ -202,8 +197,7 @@ const UNREADABLE = [
 ] as const;
 
 test("what cannot be read is told at the field, and the last formula stays", async () => {
-  const page = await open("score-lab.html#score=own&f=k");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html#score=own&f=k");
   const field = page.getByLabel("Your own score");
   const trouble = page.locator("#formula-trouble");
   const scores = async () => (await readMatrix(page, "S"))[KINDS.indexOf("own")];
@@ -219,14 +213,12 @@ test("what cannot be read is told at the field, and the last formula stays", asy
 });
 
 test("an address with a formula that cannot be read has the one that is given", async () => {
-  const page = await open("score-lab.html#score=own&f=alert(1)");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html#score=own&f=alert(1)");
   expect(await page.getByLabel("Your own score").inputValue()).toBe(FORMULAS[0]?.[0]);
 });
 
 test("scores that are no numbers are told", async () => {
-  const page = await open("score-lab.html#score=own&f=sqrt(k+-+2)");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html#score=own&f=sqrt(k+-+2)");
   expect(await page.locator("#formula-trouble").textContent()).toBe("The score of k1 is not a number.");
 });
 
@@ -256,8 +248,7 @@ test("the room says what a formula gives, and how the rest agrees", async () => 
 });
 
 test("as given, a dot product prefers the longer key, and a distance the same one", async () => {
-  const page = await open("score-lab.html#score=dot");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html#score=dot");
   const shares = await readMatrix(page, "A");
   const best = (row: number): number => (shares[row] ?? []).indexOf(Math.max(...(shares[row] ?? [])));
   expect(best(KINDS.indexOf("dot"))).toBe(1);
@@ -328,8 +319,7 @@ test.each([
 });
 
 test("a threshold tells how sparsemax cuts off, and top-k which keys it keeps", async () => {
-  const page = await open("score-lab.html");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html");
   await hover(page, "A", KINDS.indexOf("sparsemax"), 1);
   const sparse = await readTold(page);
   expect(Math.abs(total(sparse.terms.map(([, share = Number.NaN]) => share)) - 1)).toBeLessThan(
@@ -342,8 +332,7 @@ test("a threshold tells how sparsemax cuts off, and top-k which keys it keeps", 
 });
 
 test("what they cost is counted, and timed when asked", async () => {
-  const page = await open("score-lab.html");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html");
   const cells = (kind: string) => page.locator(`tr[data-kind="${kind}"] td`);
   expect((await cells("additive").allTextContents()).slice(0, 2)).toEqual(["64 tanh", "4,096 a query, 4,096 a key"]);
   await page.getByRole("button", { name: "Time them on this device" }).click();
@@ -355,16 +344,14 @@ test("what they cost is counted, and timed when asked", async () => {
 });
 
 test("timing can be stopped", async () => {
-  const page = await open("score-lab.html");
-  await kernelAnswered(page);
+  const page = await answered("score-lab.html");
   await page.getByRole("button", { name: "Time them on this device" }).click();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.locator(".race", { hasText: "Stopped." }).waitFor();
 });
 
 test.each(KINDS)("the copied heed call of %s runs and gives the shares on the page", async (kind) => {
-  const page = await open(`score-lab.html#score=${kind}`, PERMISSIONS);
-  await kernelAnswered(page);
+  const page = await answered(`score-lab.html#score=${kind}`, PERMISSIONS);
   const shown = (await readMatrix(page, "A"))[KINDS.indexOf(kind)] ?? [];
   const found = await runUnderNode(await copied(page, "heed"));
   expect(found).toHaveLength(shown.length);

@@ -2,6 +2,8 @@
 // A virtual machine's account goes on while its host computes for others: what that can add is measured, and taken off.
 
 import type { Page } from "playwright";
+import { expect } from "vitest";
+import { kernelAnswered } from "./page.js";
 
 interface TraceEvent {
   readonly name: string;
@@ -19,8 +21,8 @@ export const TIME_FOR_TRIES = TRIES * 120_000;
 
 export interface Watched {
   readonly page: Page;
-  /** What the page must have done before it is watched. */
-  readonly prepare: () => Promise<unknown>;
+  /** What the page must have done before it is watched; without it, have answered, and told how long that took. */
+  readonly prepare?: () => Promise<unknown>;
   readonly act: () => Promise<unknown>;
 }
 
@@ -30,7 +32,7 @@ export interface Watched {
  */
 export async function tasksOver(
   limit: number,
-  { page, prepare, act }: Watched,
+  { page, prepare = () => timed(page), act }: Watched,
 ): Promise<{ all: number; over: number[] }> {
   const address = page.url();
   for (let attempt = 1; ; attempt++) {
@@ -44,6 +46,11 @@ export async function tasksOver(
     const over = tasks.filter((ms) => ms > limit + Math.min(stood, limit));
     if (over.length === 0 || attempt === TRIES) return { all: tasks.length, over };
   }
+}
+
+async function timed(page: Page): Promise<void> {
+  await kernelAnswered(page);
+  await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
 }
 
 /** The longest time, in milliseconds, for which a script that only looks at the clock saw it stand still. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
 import { cell, hashOf, kernelAnswered, readMatrix, readTold, reload, step, type Told } from "./page.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const subjectOf = async (page: Page): Promise<string> => (await readTold(page)).subject;
 
@@ -33,8 +33,7 @@ const ROOMS: readonly (readonly [string, readonly [string, number, number], stri
 
 describe("a cell that is chosen", () => {
   test.each(ROOMS)("is told about after a reload: %s %s", async (path, chosen, said) => {
-    const page = await open(path);
-    await kernelAnswered(page);
+    const page = await answered(path);
     const [given, first, entries] = [
       await hashOf(page),
       await readTold(page),
@@ -51,8 +50,7 @@ describe("a cell that is chosen", () => {
   });
 
   test("is counted in the whole, where the room shows a part", async () => {
-    const page = await open("bring-your-own.html#row=3000&col=100&layer=1&head=1");
-    await kernelAnswered(page);
+    const page = await answered("bring-your-own.html#row=3000&col=100&layer=1&head=1");
     const { subject } = await choose(page, ["Z", 0, 0]);
     const [, key, query] = /^score of k(\d+) for q(\d+)$/.exec(subject) ?? [];
     const [, row, col] = /&cell=Z\.(\d+)\.(\d+)$/.exec(await hashOf(page)) ?? [];
@@ -70,8 +68,7 @@ describe("a cell that is chosen", () => {
   });
 
   test("comes back with the address that named it", async () => {
-    const page = await open("matrix-walk.html#step=scores");
-    await kernelAnswered(page);
+    const page = await answered("matrix-walk.html#step=scores");
     const { subject } = await choose(page, ["S", 2, 4]);
     await page.evaluate(() => {
       location.hash = "#step=softmax&cell=A.1.1";
@@ -114,11 +111,9 @@ describe("a cell that does not exist is passed over:", () => {
     ["bring-your-own.html", "A.99999999.0"],
     ["bring-your-own.html", "<b>.1.0"],
   ])("%s#cell=%s", async (path, named) => {
-    const page = await open(path);
-    await kernelAnswered(page);
+    const page = await answered(path);
     const told = await readTold(page);
-    const same = await open(`${path}#cell=${encodeURIComponent(named)}`);
-    await kernelAnswered(same);
+    const same = await answered(`${path}#cell=${encodeURIComponent(named)}`);
     expect(await readTold(same)).toEqual(told);
   });
 

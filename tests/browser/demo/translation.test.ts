@@ -24,7 +24,7 @@ import {
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 import { weightOf } from "./weight.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const written = (page: Page) => page.locator(".written button");
 const date = async (page: Page): Promise<string> => (await written(page).allTextContents()).join("");
@@ -44,8 +44,7 @@ test.each([
   ["8th june 1975", "1975-06-08"],
   ["we met in the garden on the 14th of february 2031 before rain", "2031-02-14"],
 ])("%s is written as %s as it is typed, by both networks", async (text, answer) => {
-  const page = await open("translation.html#t=may+1st%2C+2000");
-  await kernelAnswered(page);
+  const page = await answered("translation.html#t=may+1st%2C+2000");
   await expect.poll(() => date(page)).toBe("2000-05-01");
   await type(page, text);
   await expect.poll(() => date(page)).toBe(answer);
@@ -78,8 +77,7 @@ test("weights are loaded when somebody types, and only then", async () => {
 
 describe("a character of the date", () => {
   test("shows its own lines and figures while it is pointed at, and all lines after that", async () => {
-    const page = await open("translation.html");
-    await kernelAnswered(page);
+    const page = await answered("translation.html");
     const all = await widths(page);
     await written(page).nth(3).hover();
     const own = await widths(page);
@@ -95,8 +93,7 @@ describe("a character of the date", () => {
   });
 
   test("is reached by the keyboard with one tab stop, and tells the largest weight’s softmax", async () => {
-    const page = await open("translation.html");
-    await kernelAnswered(page);
+    const page = await answered("translation.html");
     await written(page).first().focus();
     for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
     expect(await said(page)).toMatch(/^“7” looks at/);
@@ -144,8 +141,7 @@ describe("what is written", () => {
 });
 
 test("both grids are softmaxes, and both networks are measured on new dates, with the same result after a reload", async () => {
-  const page = await open("translation.html");
-  await kernelAnswered(page);
+  const page = await answered("translation.html");
   for (const network of ["bahdanau", "luong"] as const) {
     await cell(page, network, 6, RECORDED.text.indexOf("y")).click();
     expect((await readTold(page)).subject).toBe("“5” looks at “y”");
@@ -179,11 +175,7 @@ test(
       act: (page: Page) => Promise<void>,
     ): Promise<Page> => {
       const page = await open(path, {}, kind);
-      const prepare = async (): Promise<void> => {
-        await kernelAnswered(page);
-        await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
-      };
-      const { all, over } = await tasksOver(50, { page, prepare, act: () => act(page) });
+      const { all, over } = await tasksOver(50, { page, act: () => act(page) });
       expect(all).toBeGreaterThan(200);
       expect(over).toEqual([]);
       return page;
@@ -225,8 +217,7 @@ test(
 );
 
 test("without a teacher, both networks begin with the losses of a training under Node", async () => {
-  const page = await open("translation.html#given=own");
-  await kernelAnswered(page);
+  const page = await answered("translation.html#given=own");
   await page.getByRole("button", { name: "Train", exact: true }).click();
   await status(page, "training")
     .filter({ hasText: /Step 10 / })
@@ -283,8 +274,7 @@ describe("a beam", () => {
   }
 
   test("keeps the likeliest beginnings, and finds the date that greedy drops", async () => {
-    const page = await open("translation.html");
-    await kernelAnswered(page);
+    const page = await answered("translation.html");
     const text = "the 21st march 2010";
     await page.locator('[data-picture="beam"]').getByRole("button", { name: text }).click();
     await page.getByRole("group", { name: "Branches that stay" }).getByRole("radio", { name: "3" }).check();
@@ -304,8 +294,7 @@ describe("a beam", () => {
   });
 
   test("tells of a node the probabilities of its characters, which multiply to its own", async () => {
-    const page = await open("translation.html#beam=3&t=the+21st+march+2010");
-    await kernelAnswered(page);
+    const page = await answered("translation.html#beam=3&t=the+21st+march+2010");
     const ends = (await beamOf("the 21st march 2010", 3)).at(-1) ?? new Map();
     expect(ends.size).toBe(3);
     for (const [date, { log, last }] of ends) {
@@ -349,8 +338,7 @@ test("where this stands: links lead to rooms of this site", async () => {
 });
 
 test("a gradient vanishes on the way through the states, and reaches all of them by attention", async () => {
-  const page = await open("translation.html");
-  await kernelAnswered(page);
+  const page = await answered("translation.html");
   const drawing = page.locator('[data-picture="gradients"] .board-view svg');
   expect(await drawing.getAttribute("aria-label")).toBe("No gradient was sent back yet.");
   await page.getByRole("button", { name: "Send a gradient back" }).click();

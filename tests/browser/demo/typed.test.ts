@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { formatSingle } from "../../../web/src/viz/numbers.js";
 import { demoInChromium } from "./chromium.js";
 import { copied } from "./copied.js";
-import { cell, hashOf, kernelAnswered, readMatrix, reload } from "./page.js";
+import { cell, hashOf, readMatrix, reload } from "./page.js";
 
 const BOUNDS = "Numbers from −10,000 to 10,000.";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 describe("the fewest digits that are read back as the same f32", () => {
   test.each([
@@ -134,8 +134,7 @@ test.each([
   ["dictionary.html#q=4_1e300_1_1_1", "Q", [10_000, 1, 1, 1]],
   ["matrix-walk.html#x=3_1e308_-1e308_5_1_2_3", "X", [10_000, -10_000, 5]],
 ] as const)("%s is brought to what can be typed, and says so", async (address, name, row) => {
-  const page = await open(address);
-  await kernelAnswered(page);
+  const page = await answered(address);
   const said = page.locator(".warning[role=status]");
   expect(await said.textContent()).toContain(BOUNDS);
   expect((await readMatrix(page, name))[0]).toEqual(row);

@@ -7,7 +7,7 @@ import { demoInChromium } from "./chromium.js";
 import { column, dot, HALF_OF_TWO_DECIMALS } from "./numbers.js";
 import { hashOf, kernelAnswered, readMatrix, readTold, step } from "./page.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const LAST = 8;
 
@@ -59,8 +59,7 @@ describe.each([
   ["words as columns, two heads", "#by=columns&h=2", 1280],
 ])("on %s", (_, hash, width) => {
   test("the same place gives the same picture, from whichever side one comes", async () => {
-    const page = await open(`matrix-walk.html${hash}`, { viewport: { width, height: 844 } });
-    await kernelAnswered(page);
+    const page = await answered(`matrix-walk.html${hash}`, { viewport: { width, height: 844 } });
     const places = [0, 0.2, 0.7, 1, 2.9, 3.33, 3.7, 4.5, 5.5, 6.6, 7.65, LAST];
     const there: string[][] = [];
     for (const at of places) {
@@ -76,8 +75,7 @@ describe.each([
   });
 
   test("no shape jumps, and the board keeps its height", async () => {
-    const page = await open(`matrix-walk.html${hash}`, { viewport: { width, height: 844 } });
-    await kernelAnswered(page);
+    const page = await answered(`matrix-walk.html${hash}`, { viewport: { width, height: 844 } });
     const { most, heights, moved } = await page.evaluate((last) => {
       const [input, svg] = [
         document.querySelector<HTMLInputElement>(".board input"),
@@ -118,8 +116,7 @@ describe.each([
 });
 
 test("the colours of all matrices are those of an independent product", async () => {
-  const page = await open("matrix-walk.html#d=4&t=cat+saw+it+run&all=1");
-  await kernelAnswered(page);
+  const page = await answered("matrix-walk.html#d=4&t=cat+saw+it+run&all=1");
   const given: Record<string, number[][]> = {};
   for (const name of ["X", "Wq", "Wk", "Wv"]) given[name] = await readMatrix(page, name);
   const times = (a: readonly (readonly number[])[] = [], b: readonly (readonly number[])[] = []): number[][] =>
@@ -158,8 +155,7 @@ test("the colours of all matrices are those of an independent product", async ()
 });
 
 test("a row and a column fold into a cell: what has been added up goes from 0 to the score", async () => {
-  const page = await open();
-  await kernelAnswered(page);
+  const page = await answered();
   const own = async (at: number): Promise<number> => {
     await scrub(page, at);
     return (await squares(page, "S"))[7]?.[1]?.level ?? Number.NaN;
@@ -173,8 +169,7 @@ test("a row and a column fold into a cell: what has been added up goes from 0 to
 });
 
 test("one query at a time fills row by row, all at once column by column, to the same numbers", async () => {
-  const page = await open("matrix-walk.html#step=output");
-  await kernelAnswered(page);
+  const page = await answered("matrix-walk.html#step=output");
   const results: number[][][] = [];
   for (const [name, isLoop] of [
     ["one query at a time", true],
@@ -195,8 +190,7 @@ test("one query at a time fills row by row, all at once column by column, to the
 });
 
 test("a pressed square tells its arithmetic, with the numbers around it", async () => {
-  const page = await open("matrix-walk.html", { untouched: true });
-  await kernelAnswered(page);
+  const page = await answered("matrix-walk.html", { untouched: true });
   expect(await page.locator("heed-matrix:visible").count()).toBe(0);
   await scrub(page, LAST);
   await page.locator('.board-view [data-pick="O.7.1"]').click();

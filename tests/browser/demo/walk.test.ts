@@ -9,7 +9,7 @@ import { column, compare, dot, HALF_OF_FOUR_DECIMALS, HALF_OF_TWO_DECIMALS, tota
 import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload, step } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 const PLACES = ["X", "Q", "K", "V", "QKᵀ", "scale", "mask", "softmax", "O"] as const;
 
@@ -18,8 +18,7 @@ describe("the first look", () => {
     ["isolated", true],
     ["plain", false],
   ] as const)("says which variant computes on a page that is %s, and how long a call takes", async (kind, isolated) => {
-    const page = await open("matrix-walk.html", {}, kind);
-    await kernelAnswered(page);
+    const page = await answered("matrix-walk.html", {}, kind);
     const status = page.locator("#status-summary");
     await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · (\d+ µs|\d+\.\d ms)$/);
     await page.locator(".status summary").click();
@@ -28,8 +27,7 @@ describe("the first look", () => {
   });
 
   test("the sentence says whom the word in the light listens to, as the matrix does", async () => {
-    const page = await open("matrix-walk.html#step=softmax");
-    await kernelAnswered(page);
+    const page = await answered("matrix-walk.html#step=softmax");
     await page.locator(".flow-askers button", { hasText: /^it$/ }).click();
     const weights = await readMatrix(page, "A");
     const caption = (await page.locator(".stage-caption").textContent()) ?? "";
@@ -41,8 +39,7 @@ describe("the first look", () => {
   });
 
   test("the kernel and the arithmetic of the page agree within f32", async () => {
-    const page = await open("matrix-walk.html#h=2&causal=lower-right");
-    await kernelAnswered(page);
+    const page = await answered("matrix-walk.html#h=2&causal=lower-right");
     const said = (await page.locator(".agreement").textContent()) ?? "";
     expect(said).toMatch(/agree to ([6-9]|1\d) decimals\.$/);
   });
@@ -125,8 +122,7 @@ describe("a cell's arithmetic", () => {
   });
 
   test("a share is told from its row's scores, and the kernel's own number stands beside it", async () => {
-    const page = await open("matrix-walk.html#step=softmax");
-    await kernelAnswered(page);
+    const page = await answered("matrix-walk.html#step=softmax");
     await hover(page, "A", 7, 5);
     const told = await readTold(page);
     const scores = told.terms.map(([score]) => score ?? Number.NaN);
@@ -139,8 +135,7 @@ describe("a cell's arithmetic", () => {
   });
 
   test("the keyboard walks the cells, and the arithmetic follows", async () => {
-    const page = await open("matrix-walk.html#step=output");
-    await kernelAnswered(page);
+    const page = await answered("matrix-walk.html#step=output");
     await cell(page, "O", 0, 0).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowRight");
@@ -264,20 +259,18 @@ describe("the walk", () => {
   });
 
   test("an address with nonsense in it is read as far as it makes sense", async () => {
-    const page = await open(
+    const page = await answered(
       "matrix-walk.html#t=cat+saw+it&h=99&d=-3&x=2_a_b&hide=7.x.1&scale=NaN&wq=3_1&step=nowhere&word=88&head=9",
     );
-    await kernelAnswered(page);
     expect(await page.locator(".flow-askers button").allTextContents()).toEqual(["cat", "saw", "it"]);
     expect(await page.locator(".board-tick[aria-current]").textContent()).toBe("X");
   });
 });
 
 test("the copied heed call runs and gives the numbers on the page", async () => {
-  const page = await open("matrix-walk.html#t=cat+saw+it+run&h=2&causal=upper-left&asking=3&hide=0&step=output", {
+  const page = await answered("matrix-walk.html#t=cat+saw+it+run&h=2&causal=upper-left&asking=3&hide=0&step=output", {
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  await kernelAnswered(page);
   const code = await copied(page, "heed");
   const ran = await runUnderNode(code);
   const read = (name: string): { data: Float64Array; shape: number[] } => {
@@ -342,8 +335,7 @@ describe("with a word as a column", () => {
 });
 
 test("the numbers of all steps can be taken away, and O is A times V", async () => {
-  const page = await open("matrix-walk.html#t=cat+saw+it&causal=lower-right");
-  await kernelAnswered(page);
+  const page = await answered("matrix-walk.html#t=cat+saw+it&causal=lower-right");
   const { labels, A, V, O } = await jsonOf<Readonly<Record<"labels" | "A" | "V" | "O", number[][]>>>(page, "walk");
   expect(labels).toEqual(["cat", "saw", "it"]);
   expect(O).toHaveLength(3);
@@ -375,14 +367,13 @@ describe("on a phone", () => {
   });
 
   test("nor does a word that is longer than the page", async () => {
-    const page = await open(
+    const page = await answered(
       "matrix-walk.html#t=Donaudampfschifffahrtsgesellschaftskapitän+sees+Donaudampfschifffahrtsgesellschaften",
       {
         viewport: { width: 360, height: 740 },
         hasTouch: true,
       },
     );
-    await kernelAnswered(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   });
 

@@ -9,7 +9,7 @@ import { compare, HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
 import { cell, hashOf, hover, kernelAnswered, longestParagraph, readMatrix, readNumber, readTold } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
-const { open } = demoInChromium();
+const { answered, open } = demoInChromium();
 
 /** Pixels of the picture that is convolved, both ways. */
 const SIZE = 128;
@@ -51,8 +51,7 @@ describe("a convolution", () => {
     "#picture=ripples&w=3_-1_0_1_-2_0_2_-1_0_1",
     "#w=5_0_0_-1_0_0_0_-1_-2_-1_0_-1_-2_16_-2_-1_0_-1_-2_-1_0_0_0_-1_0_0",
   ])("is matched by the kernel's attention to 1e-6: what-else.html%s", async (hash) => {
-    const page = await open(`what-else.html${hash}`);
-    await kernelAnswered(page);
+    const page = await answered(`what-else.html${hash}`);
     const kernel = await readMatrix(page, "W");
     const {
       grey,
@@ -81,8 +80,7 @@ describe("a convolution", () => {
   });
 
   test("with less sharpness it is a blurred one, as a softmax over places has it", async () => {
-    const page = await open("what-else.html#sharp=0.5");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#sharp=0.5");
     const { grey, attention: attended, sample, kernel: read } = await jsonOf<Convolved>(page, "convolution");
     expect(await figure(page, "Largest difference")).toContain("not the same yet");
     const kernel = [0, -1, 0, -1, 4, -1, 0, -1, 0];
@@ -145,8 +143,7 @@ describe("a convolution", () => {
   });
 
   test("the arrow keys walk the picture, and each pixel tells what its heads read", async () => {
-    const page = await open("what-else.html#at=0");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#at=0");
     const stage = page.getByRole("application", { name: /^Picture/ });
     await stage.press("ArrowRight");
     await stage.press("ArrowDown");
@@ -162,8 +159,7 @@ describe("a convolution", () => {
   });
 
   test("copies part, are tinted and add up, as far as the scrubber says, there and back", async () => {
-    const page = await open("what-else.html#at=0");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#at=0");
     const scrubber = page.getByRole("slider", { name: "Step" });
     const board = page.locator(".ghosts .board-view");
     /** Of the middle of the canvas: so many pixels to a side have a colour in them, not grey or black. */
@@ -203,8 +199,7 @@ describe("a convolution", () => {
   });
 
   test("every place of the scrubber is painted in less than a frame", async () => {
-    const page = await open("what-else.html");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html");
     const times = await page.getByRole("slider", { name: "Step" }).evaluate((range: HTMLInputElement) => {
       return Array.from({ length: 120 }, (_, index) => {
         const start = performance.now();
@@ -232,8 +227,7 @@ describe("a convolution", () => {
 
 describe("a dense layer", () => {
   test("is matched by one query with a head for each input", async () => {
-    const page = await open("what-else.html#as=layer");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=layer");
     const [[x = []], weights] = [await readMatrix(page, "X"), await readMatrix(page, "Wd")];
     const wanted = weights.map((row) => total(row.map((weight, input) => weight * (x[input] ?? Number.NaN))));
     compare(await readMatrix(page, "D"), wanted);
@@ -242,8 +236,7 @@ describe("a dense layer", () => {
   });
 
   test("with little sharpness the heads read mixtures, as the reference does", async () => {
-    const page = await open("what-else.html#as=layer&sharp=1");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=layer&sharp=1");
     const [x = []] = await readMatrix(page, "X");
     const unit = Float64Array.from({ length: 16 }, (_, index) => (index % 5 === 0 ? 1 : 0));
     const heads = { data: unit, shape: [1, 4, 1, 4] };
@@ -267,8 +260,7 @@ describe("a dense layer", () => {
   };
 
   test("another input leaves its wires, and changes those that attention makes", async () => {
-    const page = await open("what-else.html#as=layer");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=layer");
     const scrubber = page.locator('[data-picture="layer"]').getByRole("slider", { name: "Step" });
     const change = page.getByRole("button", { name: "Change the input" });
     const sizes = (numbers: readonly number[], full: number): number[] =>
@@ -302,8 +294,7 @@ describe("a dense layer", () => {
   });
 
   test("the arithmetic is that of the first output on the board, at every step", async () => {
-    const page = await open("what-else.html#as=layer");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=layer");
     const scrubber = page.locator('[data-picture="layer"]').getByRole("slider", { name: "Step" });
     for (const output of ["D", "Y", "Z"]) {
       const [[first = Number.NaN] = []] = [(await readMatrix(page, output))[0]];
@@ -314,8 +305,7 @@ describe("a dense layer", () => {
   });
 
   test("fast weights are written by outer products, which the kernel's state is", async () => {
-    const page = await open("what-else.html#as=layer");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=layer");
     const fast = page.locator('[data-picture="fast-weights"]');
     const { keys, values, state, output } = await jsonOf<{
       keys: Record<string, number>;
@@ -348,8 +338,7 @@ const COMPARED = /^heed computes −?\d\.\d+, the same to (?:[6-9]|1\d) decimals
 const STEPS_OF_FAST_WEIGHTS = ["a word", "a word", "a word", "a query"];
 
 test("shuffled pixels give shuffled outputs; a convolution does not", async () => {
-  const page = await open("what-else.html#as=set&b=0.2");
-  await kernelAnswered(page);
+  const page = await answered("what-else.html#as=set&b=0.2");
   const {
     colours,
     places,
@@ -407,8 +396,7 @@ describe("messages on a graph", () => {
   const held = async (page: Page): Promise<number[]> => (await readMatrix(page, "N")).flat();
 
   test("a round is the mean over neighbours and itself", async () => {
-    const page = await open("what-else.html#as=graph");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=graph");
     // a is joined to b and c; c to a, b and d.
     compare([await held(page)], [1 / 3, 1 / 3, 1 / 4, 0, 0, 0, 0]);
     await page.locator('[data-picture="graph"]').getByRole("slider", { name: "Step" }).press("ArrowRight");
@@ -426,8 +414,7 @@ describe("messages on a graph", () => {
   });
 
   test("by likeness it is the reference's masked attention", async () => {
-    const page = await open("what-else.html#as=graph&weigh=alike");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=graph&weigh=alike");
     const features = { data: Float32Array.of(1, 0, 0.9, 0.2, 1, 0.5, 0.5, 0.5, 0.4, 1, 0.1, 0.9, 0, 1), shape: [7, 2] };
     const joined = ["ab", "bc", "ac", "cd", "de", "ef", "fg", "eg"];
     const mask = Uint8Array.from({ length: 49 }, (_, index) => {
@@ -460,8 +447,7 @@ describe("messages on a graph", () => {
   });
 
   test("a round under way carries its messages: half way a node holds half of what changes", async () => {
-    const page = await open("what-else.html#as=graph&rounds=0");
-    await kernelAnswered(page);
+    const page = await answered("what-else.html#as=graph&rounds=0");
     const graph = page.locator('[data-picture="graph"]');
     await graph.getByRole("slider", { name: "Step" }).evaluate((range: HTMLInputElement) => {
       range.value = "0.5";
@@ -489,8 +475,7 @@ describe("messages on a graph", () => {
 });
 
 test("what was said of a part is still said when one comes back to it", async () => {
-  const page = await open("what-else.html");
-  await kernelAnswered(page);
+  const page = await answered("what-else.html");
   const view = (name: string) => page.getByRole("group", { name: "Attention is" }).getByRole("radio", { name });
   await view("far-reaching").check();
   expect(await page.locator(".agreement").textContent()).toMatch(/^Nothing is computed/);
@@ -536,8 +521,7 @@ test.each(["", "#as=layer", "#as=set", "#as=graph", "#as=reach&n=8"])(
 );
 
 test("pictures of pixels can be taken away, and stand as tables about the chosen pixel", async () => {
-  const page = await open("what-else.html#at=0");
-  await kernelAnswered(page);
+  const page = await answered("what-else.html#at=0");
   const drawing = (await saved(page, "convolution", "SVG")).toString("utf8");
   expect(drawing.match(/<image [^>]*href="data:image\/png;base64,/g)).toHaveLength(3);
   expect((await saved(page, "convolution", "PNG")).length).toBeGreaterThan(5_000);
@@ -550,8 +534,7 @@ test("pictures of pixels can be taken away, and stand as tables about the chosen
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await open("what-else.html#as=sonata&w=4_1_1_1_1&sharp=-2&at=99999&picture=mine");
-  await kernelAnswered(page);
+  const page = await answered("what-else.html#as=sonata&w=4_1_1_1_1&sharp=-2&at=99999&picture=mine");
   expect(await readMatrix(page, "W")).toEqual([
     [0, -1, 0],
     [-1, 4, -1],

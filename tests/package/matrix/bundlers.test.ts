@@ -2,7 +2,6 @@
 
 import { createHash } from "node:crypto";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
-import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Consumer, type Entry, type Printed } from "../support/consumer.js";
 import { quotedIn, tableUnder } from "../support/guide.js";
@@ -78,11 +77,8 @@ function build(consumer: Consumer, { command, options = [] }: Pick<Bundler, "com
   return consumer.tool(program, ...words, ...options.flat());
 }
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openChromium();
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+afterAll(() => browser.close());
 
 describe.each(BUNDLERS)("$name with $entry", (bundler) => {
   const { name, entry, pages, copiesFiles, inlineScript = false, leftovers = [] } = bundler;

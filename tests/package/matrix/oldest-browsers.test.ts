@@ -2,8 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Browser } from "playwright";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Consumer } from "../support/consumer.js";
 import { ISOLATION } from "../support/server.js";
 import { pageOf, StaticHost } from "../support/static-host.js";
@@ -11,11 +10,8 @@ import { expectWorker, openChromium, visit } from "../support/visit.js";
 
 const readme = readFileSync(fileURLToPath(new URL("../../../README.md", import.meta.url)), "utf8");
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openChromium();
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+afterAll(() => browser.close());
 
 test("their syntax suffices: esbuild finds nothing to write otherwise for them", async () => {
   const [, named = ""] = /\((Chrome .*) and later\) and Node/.exec(readme) ?? [];

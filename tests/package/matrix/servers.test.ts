@@ -1,18 +1,14 @@
 // The packed package where a server makes the pages: Vite's development server, and Next.js, which also computes on the server.
 
 import { readdir, readFile } from "node:fs/promises";
-import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Consumer } from "../support/consumer.js";
 import { expectRight, type Outcome } from "../support/outcome.js";
 import { type Running, start } from "../support/process.js";
 import { openChromium, visit } from "../support/visit.js";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openChromium();
-});
-afterAll(() => browser?.close());
+const browser = await openChromium();
+afterAll(() => browser.close());
 
 describe.each(["heed", "heed/assets"] as const)("Vite's development server with %s", (entry) => {
   let server: Running;

@@ -1,10 +1,10 @@
 // Texts of unequal length in one call of a model: each is what it is alone, in its results and its gradients.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type TensorLike } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type TensorLike } from "../../../web/src/index.js";
 import { BertModel, GPT2Model, LlamaModel, Pooling, type TokenInput } from "../../../web/src/layers/index.js";
 import { crossEntropy, gradients, type Pass } from "../../../web/src/train/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { FEW_KINDS, openKind } from "../../support/engines.js";
 import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
 import { madeByTransformers } from "../../support/model-files.js";
 
@@ -34,11 +34,8 @@ const MASK = Uint8Array.from(
   TEXTS.flatMap(({ length }) => Array.from({ length: LENGTH }, (_, at) => Number(at < length))),
 );
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("$name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("$variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   const bertOf = () => {
@@ -176,11 +173,8 @@ describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("$name", 
   });
 });
 
-describe("gradients", () => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await createHeed({ backend: "wasm" });
-  });
+describe("gradients", async () => {
+  const engine = await createHeed({ backend: "wasm" });
   afterAll(() => engine.dispose());
 
   const TARGETS = TEXTS.map((text) => text.map((token) => (token * 7 + 3) % 16));

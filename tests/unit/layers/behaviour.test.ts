@@ -1,8 +1,8 @@
 // What layers do beside computing: parameters in and out, tensors that stay, memory that goes, refusals.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { fromF16, toF16 } from "../../../web/src/base/f16.js";
-import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
+import { createHeed, HeedError } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
   BertModel,
@@ -30,10 +30,7 @@ import {
 import { Random } from "../../support/random.js";
 import { drawnBy } from "../../support/tensors.js";
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed();
-});
+const engine = await createHeed();
 afterAll(() => engine.dispose());
 
 const random = new Random(900);

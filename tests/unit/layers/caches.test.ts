@@ -1,9 +1,9 @@
 // Passes with caches: those that overlap wait for each other, and those that fail leave every cache as it was.
 
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { LOCK } from "../../../web/src/api/cache-types.js";
 import { type Backend, ENGINE, type Operation, type Program } from "../../../web/src/backends/backend.js";
-import type { Heed, KVCache } from "../../../web/src/index.js";
+import type { KVCache } from "../../../web/src/index.js";
 import {
   AdditiveAttention,
   beamSearch,
@@ -18,7 +18,7 @@ import {
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
 import { tokens } from "../../support/cached.js";
-import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { ENGINE_KINDS, openKind } from "../../support/engines.js";
 import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
 import { Random } from "../../support/random.js";
 import { drawnBy } from "../../support/tensors.js";
@@ -36,11 +36,8 @@ const bits = ({ data }: { readonly data: Float32Array }): readonly number[] => [
   ...new Uint32Array(Float32Array.from(data).buffer),
 ];
 
-describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passes over caches, $name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("passes over caches, $variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   const layerWithRope = (): MultiHeadAttention => {
@@ -104,10 +101,7 @@ describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("passe
       const { output } = await layer.forward(x, x, x, kind === "with one" ? { ...options, cache } : options);
       return output as ParameterTensor;
     };
-    let layer: MultiHeadAttention;
-    beforeAll(() => {
-      layer = layerWithRope();
-    });
+    const layer = layerWithRope();
 
     test("a bias is the same wherever it lives", async () => {
       const bias = { data: Float32Array.of(0, -Infinity, -Infinity, 0, 0, -Infinity, 0, 0, 0), shape: [3, 3] };

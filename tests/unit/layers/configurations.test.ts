@@ -1,7 +1,7 @@
 // What models make of a config.json and of a file beside it: computed as transformers does, or refused by name, never overlooked.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHeed, type Heed, HeedError } from "../../../web/src/index.js";
+import { afterAll, expect, test } from "vitest";
+import { createHeed, HeedError } from "../../../web/src/index.js";
 import {
   BertModel,
   Decoder,
@@ -28,10 +28,7 @@ function caseOf(name: Name): { config: ModelConfig; parameters: Map<string, Para
 
 const TOKENS = [3, 1, 4, 1, 5, 9, 2, 6];
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed();
-});
+const engine = await createHeed();
 afterAll(() => engine.dispose());
 
 const made = (name: Name, changes: ModelConfig) => new MODELS[name]({ ...caseOf(name).config, ...changes }, { engine });

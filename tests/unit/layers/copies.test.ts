@@ -15,7 +15,7 @@ import {
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
 import { crossEntropy, gradients, lora, meanSquaredError, Sgd } from "../../../web/src/train/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { FEW_KINDS, openKind } from "../../support/engines.js";
 import { madeByTransformers } from "../../support/model-files.js";
 import { ownWorkers } from "../../support/own-workers.js";
 import { Random } from "../../support/random.js";
@@ -69,7 +69,7 @@ const LAYERS: Record<string, (engine: Heed) => { layer: Layer; run: () => Promis
   },
 };
 
-describe.each(FEW_KINDS.map((kind) => [nameOf(kind), kind] as const))("%s", (_, kind) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   test.each(Object.entries(LAYERS))("%s", async (_name, make) => {
     using engine = await openKind(kind);
     const { layer, run } = make(engine);

@@ -1,7 +1,6 @@
 // Layers against PyTorch's, on every kind of engine.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Heed } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   AdditiveAttention,
   Embedding,
@@ -14,17 +13,14 @@ import {
   MultiHeadAttention,
   RMSNorm,
 } from "../../../web/src/layers/index.js";
-import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { ENGINE_KINDS, openKind } from "../../support/engines.js";
 import { type LayerCase, type PackedCase, readFixture, unpackCase, worstDifference } from "../../support/fixtures.js";
 
 const fixture = readFixture("layers.json");
 const caseOf = (name: string): LayerCase => unpackCase(fixture[name] as PackedCase);
 
-describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("layers, $name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("layers, $variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   test("Linear is PyTorch's", async () => {

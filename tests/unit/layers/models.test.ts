@@ -1,7 +1,7 @@
 // BERT, GPT-2 and Llama against transformers', from their published names, on every kind of engine.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type KVCache } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type KVCache } from "../../../web/src/index.js";
 import {
   BertModel,
   GPT2Model,
@@ -9,7 +9,7 @@ import {
   type ModelConfig,
   type ParameterTensor,
 } from "../../../web/src/layers/index.js";
-import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { ENGINE_KINDS, openKind } from "../../support/engines.js";
 import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
 
 interface ModelCase extends Pick<PackedCase, "parameters" | "outputs"> {
@@ -39,11 +39,8 @@ const DEPTH = 24;
 const renamed = (parameters: ReadonlyMap<string, ParameterTensor>, change: (name: string) => string) =>
   new Map([...parameters].map(([name, value]) => [change(name), value]));
 
-describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("models, $name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(ENGINE_KINDS)("models, $variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   test("BERT is transformers', with segments, padding and attentions", async () => {
@@ -171,19 +168,15 @@ test.each([
 describe.each([
   ["gpt2", GPT2Model, 3],
   ["llama", LlamaModel, 2],
-] as const)("texts of unequal length in one batch: %s", (name, Model, kvHeads) => {
+] as const)("texts of unequal length in one batch: %s", async (name, Model, kvHeads) => {
   const { config, parameters } = caseOf(name);
   const TEXTS = [
     [3, 1, 4, 1, 5, 9, 2],
     [6, 5, 3, 5],
   ] as const;
   const VOCABULARY = 16;
-  let heed: Heed;
-  let model: GPT2Model | LlamaModel;
-  beforeAll(async () => {
-    heed = await createHeed();
-    model = new Model(config, { engine: heed }).load(parameters);
-  });
+  const heed = await createHeed();
+  const model = new Model(config, { engine: heed }).load(parameters);
   afterAll(() => heed.dispose());
 
   const cachesFor = (batch: number): Promise<KVCache[]> =>

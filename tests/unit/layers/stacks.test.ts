@@ -1,7 +1,7 @@
 // Blocks, stacks and pooling against PyTorch's, and what holds between them.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type KVCache } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type KVCache } from "../../../web/src/index.js";
 import {
   Decoder,
   Encoder,
@@ -21,10 +21,7 @@ const fixture = readFixture("layers.json");
 const encoders = fixture["encoders"] as readonly NormCase[];
 const decoders = fixture["decoders"] as readonly NormCase[];
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed();
-});
+const engine = await createHeed();
 afterAll(() => engine.dispose());
 
 const random = new Random(910);

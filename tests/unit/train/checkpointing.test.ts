@@ -20,7 +20,7 @@ import {
   type Pass,
   train,
 } from "../../../web/src/train/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { FEW_KINDS, openKind } from "../../support/engines.js";
 
 const DROPOUT = { dropout: { p: 0.3, seed: 11 } };
 
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
   ),
 ];
 
-describe.each(FEW_KINDS.map((kind) => ({ called: nameOf(kind), kind })))("$called", ({ kind }) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   test.each(CASES)("$name: the same loss and gradients, bit for bit", async ({ make, forward }) => {
     using engine = await openKind(kind);
     const model = make(engine);

@@ -5,7 +5,7 @@ import { add, div, floor, mul, sub, table, tanh } from "../../../web/src/expr/in
 import type { AttentionOptions, Heed } from "../../../web/src/index.js";
 import { Decoder, MultiHeadAttention, type ParameterTensor } from "../../../web/src/layers/index.js";
 import { gradients, meanSquaredError } from "../../../web/src/train/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { FEW_KINDS, openKind } from "../../support/engines.js";
 import { worstDifference } from "../../support/fixtures.js";
 
 type Mods = Pick<AttentionOptions, "scoreMod" | "maskMod" | "probMod" | "softcap">;
@@ -40,7 +40,7 @@ function bare(engine: Heed): MultiHeadAttention {
   return new MultiHeadAttention({ embedDim: DIM, heads: 2, bias: false, engine }).load(new Map(names));
 }
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("$name", ({ kind }) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   test("attention between projections that change nothing has the gradients of attentionVjp", async () => {
     using engine = await openKind(kind);
     const byDistance = table({ data: Float32Array.from({ length: 12 }, (_, at) => Math.cos(at)), shape: [12] });

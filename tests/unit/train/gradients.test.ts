@@ -1,7 +1,7 @@
 // Gradients of layers and models against PyTorch's autograd in double precision, on every kind of engine.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type Tensor } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type Tensor } from "../../../web/src/index.js";
 import {
   BertModel,
   Embedding,
@@ -18,7 +18,7 @@ import {
   TransformerBlock,
 } from "../../../web/src/layers/index.js";
 import { crossEntropy, gradients, meanSquaredError, type Pass } from "../../../web/src/train/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { FEW_KINDS, openKind } from "../../support/engines.js";
 import { readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
 
 type Packed = Parameters<typeof unpackAll>[0];
@@ -84,11 +84,8 @@ function copyOf(model: Layer): Layer {
   return how();
 }
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("gradients, $name", ({ kind }) => {
-  let engine: Heed;
-  beforeAll(async () => {
-    engine = await openKind(kind);
-  });
+describe.each(FEW_KINDS)("gradients, $variant, $worker worker", async (kind) => {
+  const engine = await openKind(kind);
   afterAll(() => engine.dispose());
 
   const only = (layer: { forward(x: Tensor, options: { pass: Pass }): Promise<unknown> }) => {

@@ -26,7 +26,7 @@ import {
   saveCheckpoint,
   train,
 } from "../../../web/src/train/index.js";
-import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { FEW_KINDS, openKind } from "../../support/engines.js";
 import { readFixture, unpack, unpackAll, worstDifference } from "../../support/fixtures.js";
 
 type Packed = Parameters<typeof unpackAll>[0];
@@ -71,7 +71,7 @@ const rowsOf = (step: number) => peft.tokens[step] ?? [];
 /** The sums of a backward pass, each as deep as those of the forward pass. */
 const DEPTH = 16;
 
-describe.each(FEW_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("$name", ({ kind }) => {
+describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   test("gradients, losses and norms are those of PEFT, and so are the logits of merged weights", async () => {
     using engine = await openKind(kind);
     const model = new LlamaModel(peft.config, { engine }).load(unpackAll(peft.parameters));

@@ -1,8 +1,8 @@
 // Training as users get it wrong, or change things in its midst: gradients are right or refused, and the engine works on.
 
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed, type Tensor } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed, type Tensor } from "../../../web/src/index.js";
 import { Layer, LayerNorm, Linear, MLP, MultiHeadAttention, Pooling } from "../../../web/src/layers/index.js";
 import { evaluate, gradients, meanSquaredError, type Pass, Sgd, train } from "../../../web/src/train/index.js";
 import { Random } from "../../support/random.js";
@@ -10,10 +10,7 @@ import { Random } from "../../support/random.js";
 const random = new Random(93);
 const draw = (...shape: number[]) => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed({ backend: "wasm", threads: 1 });
-});
+const engine = await createHeed({ backend: "wasm", threads: 1 });
 afterAll(() => engine.dispose());
 
 const linear = () => new Linear({ inFeatures: 3, outFeatures: 2, engine }).init({ seed: 1 });

@@ -1,7 +1,7 @@
 // The recipes of examples/train learn: one seed of each, with fewer steps than they take by default.
 
-import { createHeed, type Heed } from "heed";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHeed } from "heed";
+import { afterAll, describe, expect, test } from "vitest";
 import * as dates from "../../../examples/train/dates.js";
 import * as kernel from "../../../examples/train/kernel.js";
 import * as labels from "../../../examples/train/labels.js";
@@ -12,10 +12,7 @@ import * as sequences from "../../../examples/train/sequences.js";
 
 const SEED = 1;
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed({ backend: "wasm" });
-});
+const engine = await createHeed({ backend: "wasm" });
 afterAll(() => engine.dispose());
 
 test("a decoder copies, reverses and sorts, and short sequences first", async () => {

@@ -1,7 +1,7 @@
 // Gradients of relative positions: PyTorch's, and the transposes of the maps that they belong to.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHeed, type Heed, relativeBias, type TensorLike } from "../../../web/src/index.js";
+import { afterAll, expect, test } from "vitest";
+import { createHeed, relativeBias, type TensorLike } from "../../../web/src/index.js";
 import { relativeBiasVjp, relativeKeysVjp, relativeValuesVjp } from "../../../web/src/train/index.js";
 import { errorOf } from "../../support/cases.js";
 import { openKind } from "../../support/engines.js";
@@ -28,10 +28,7 @@ const torch = readFixture("relative.json") as unknown as {
 /** The sums of attention, and those of its backward pass. */
 const DEPTH = 8;
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed({ backend: "wasm" });
-});
+const engine = await createHeed({ backend: "wasm" });
 afterAll(() => engine.dispose());
 
 const random = new Random(450);

@@ -1,15 +1,12 @@
 // Tied parameters are one tensor, however their file is loaded: as f32, as f16 that is kept, or with the numbers twice.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHeed, type Heed } from "../../../web/src/index.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHeed } from "../../../web/src/index.js";
 import { BertModel, GPT2Model, LlamaModel, loadSafetensors, saveSafetensors } from "../../../web/src/layers/index.js";
 import { crossEntropy, gradients, Sgd } from "../../../web/src/train/index.js";
 import { madeByTransformers } from "../../support/model-files.js";
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed({ backend: "wasm" });
-});
+const engine = await createHeed({ backend: "wasm" });
 afterAll(() => engine.dispose());
 
 const MODELS = { gpt2: GPT2Model, llama: LlamaModel };

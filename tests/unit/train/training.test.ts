@@ -26,7 +26,7 @@ import {
   train,
   warmupCosine,
 } from "../../../web/src/train/index.js";
-import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
+import { ENGINE_KINDS, openKind } from "../../support/engines.js";
 import { readFixture, unpackAll } from "../../support/fixtures.js";
 
 interface Curve {
@@ -72,7 +72,7 @@ async function losses(model: GPT2Model | LlamaModel, { tokens, rule }: Curve) {
   return told;
 }
 
-describe.each(ENGINE_KINDS.map((kind) => ({ name: nameOf(kind), kind })))("$name", ({ kind }) => {
+describe.each(ENGINE_KINDS)("$variant, $worker worker", (kind) => {
   test("GPT-2 and Llama follow PyTorch's AdamW for 20 steps", async () => {
     using engine = await openKind(kind);
     for (const [name, Model] of [

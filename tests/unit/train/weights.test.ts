@@ -1,9 +1,9 @@
 // The weights that the demo loads: what examples/train/weights.js makes of them, and whether they answer.
 
 import { readFileSync } from "node:fs";
-import { createHeed, type Heed } from "heed";
+import { createHeed } from "heed";
 import { type BertModel, loadSafetensors } from "heed/layers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import * as dates from "../../../examples/train/dates.js";
 import { MASK, WORDS } from "../../../examples/train/grammar.js";
 import * as language from "../../../examples/train/language.js";
@@ -14,10 +14,7 @@ type Name = keyof typeof MODELS;
 const fileOf = (name: Name): Uint8Array =>
   readFileSync(new URL(`../../../demo/public/weights/${name}.safetensors`, import.meta.url));
 
-let engine: Heed;
-beforeAll(async () => {
-  engine = await createHeed({ backend: "wasm" });
-});
+const engine = await createHeed({ backend: "wasm" });
 afterAll(() => engine.dispose());
 
 test("the command makes the same bytes, with one thread and with two", async () => {

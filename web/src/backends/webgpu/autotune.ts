@@ -1,8 +1,7 @@
 // Measures on a device which tile sizes, steps and KV splits are fastest. Without it a plan takes the defaults of tuning.ts.
 
 import { HeedError } from "../../base/errors.js";
-import type { AttentionProblem } from "../backend.js";
-import type { MakeZeros, ZeroSizes } from "./costs.js";
+import { type MakeZeros, quickest, type ZeroSizes } from "./costs.js";
 import type { OpenDevice } from "./device.js";
 import { classOf } from "./dispatch.js";
 import { runOnGpu } from "./gpu-call.js";
@@ -51,7 +50,9 @@ export async function tune(open: OpenDevice, options: AutotuneOptions, zeros: Ma
   const timeOf = async (tuning: Tuning): Promise<number> => {
     const plan = planAttention(problem, { ...machine, tunings: new Map([[kernel, tuning]]) });
     const name = plan.steps.map((step) => `${kernelKey(step.kernel)} ${step.grid}`).join();
-    const time = measured.get(name) ?? (await quickest(open, problem, plan));
+    if (plan.tooLarge !== null) throw new HeedError("memory", `autotune: too large for the GPU: ${plan.tooLarge}`);
+    const time =
+      measured.get(name) ?? (await quickest((one) => runOnGpu(open, "autotune", one, plan), problem, REPEATS));
     measured.set(name, time);
     return time;
   };
@@ -86,17 +87,4 @@ function sizesOf(options: AutotuneOptions): ZeroSizes {
 
 function given({ kvHeads, valueDim }: AutotuneOptions): Partial<ZeroSizes> {
   return { ...(kvHeads === undefined ? {} : { kvHeads }), ...(valueDim === undefined ? {} : { valueDim }) };
-}
-
-/** The first run compiles, so it is not timed. */
-async function quickest(open: OpenDevice, problem: AttentionProblem, plan: ReturnType<typeof planAttention>) {
-  if (plan.tooLarge !== null) throw new HeedError("memory", `autotune: too large for the GPU: ${plan.tooLarge}`);
-  await runOnGpu(open, "autotune", problem, plan);
-  let best = Number.POSITIVE_INFINITY;
-  for (let repeat = 0; repeat < REPEATS; repeat++) {
-    const start = performance.now();
-    await runOnGpu(open, "autotune", problem, plan);
-    best = Math.min(best, performance.now() - start);
-  }
-  return best;
 }

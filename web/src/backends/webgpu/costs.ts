@@ -147,11 +147,11 @@ async function timePerMegabyte(run: Run, zeros: MakeZeros): Promise<number> {
   return Math.max((await quickest(run, problem)) - fixed, 0) / (transfers(problem) / 1e6);
 }
 
-/** The quicker time of two runs, after a run that compiles. */
-async function quickest(run: Run, problem: AttentionProblem): Promise<number> {
+/** The quickest time of some runs, after a run that compiles. */
+export async function quickest(run: Run, problem: AttentionProblem, repeats = 2): Promise<number> {
   await run(problem);
   let best = Number.POSITIVE_INFINITY;
-  for (let repeat = 0; repeat < 2; repeat++) {
+  for (let repeat = 0; repeat < repeats; repeat++) {
     const start = performance.now();
     await run(problem);
     best = Math.min(best, performance.now() - start);
