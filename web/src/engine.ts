@@ -22,7 +22,7 @@ import { causeText, HeedError } from "./base/errors.js";
 import { guard, guardAsync } from "./base/guard.js";
 import { isRecord, readChoice, readRecord } from "./base/read-values.js";
 import { type HalfArray, plainDType } from "./base/typed-array.js";
-import { assertUsable, type FunctionName, lazyMethods, type Parts } from "./functions.js";
+import { assertUsable, type FunctionName, lazyMethods, load, type Parts } from "./functions.js";
 import { DISPOSE } from "./memory/disposable.js";
 import { ATTENTION } from "./operations/attention.js";
 import { type Features, features } from "./platform/features.js";
@@ -77,7 +77,8 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
 
 /** From then on a GPU computes what it is faster at; tensors stay where they are. Rejects with HeedError `unsupported` where there is none. */
 async function addGpu(parts: Parts, mode: "auto" | "webgpu", device: object | null): Promise<void> {
-  const { openGpu } = await import("./gpu.js");
+  // What a GPU computes beside attention is there before the GPU, so that calls reach it in the order in which they are made.
+  const [{ openGpu }] = await Promise.all([import("./gpu.js"), load("rope")]);
   const gpu = await openGpu(parts.backend, mode, device);
   if (parts.isDisposed) gpu.dispose();
   parts.backend = gpu;

@@ -52,17 +52,26 @@ export function lazyMethods(parts: Parts): Methods {
   return methods as Methods;
 }
 
+/** What was loaded, for all engines. */
+const LOADED: Partial<Record<LazyName, Lazy>> = {};
+
+/** Calls that are made afterwards read their arguments, and reach the backend, before they return. */
+export async function load<N extends LazyName>(name: N): Promise<Lazy> {
+  const { [name]: own } = await guardAsync("load", `${name}: loading its code`, LAZY[name][1]);
+  LOADED[name] = own;
+  return own;
+}
+
 function lazyMethod<N extends LazyName>(parts: Parts, name: N): Methods[N] {
-  let loaded: Lazy | null = null;
   const run = async (given: Arguments): Promise<unknown> => {
     const { backend } = parts;
     assertUsable(name, parts);
-    if (loaded !== null) return loaded(backend, given.tensors, given.options);
+    const loaded = LOADED[name];
+    if (loaded !== undefined) return loaded(backend, given.tensors, given.options);
     const held = hold(given);
     try {
-      const { [name]: own } = await guardAsync("load", `${name}: loading its code`, LAZY[name][1]);
+      const own = await load(name);
       assertUsable(name, parts);
-      loaded = own;
       return own(backend, held.tensors, held.options);
     } finally {
       held.release();

@@ -9,8 +9,8 @@ const { answered } = demoInChromium();
 
 const FRAMES = 60;
 /** A picture may ask once for a size while it draws; reading and writing by turns would lay the page out again for each of its parts. */
-const LAYOUTS = 2;
-const STYLES = 3;
+const LAYOUTS = 4;
+const STYLES = 6;
 /** 24 words of 16 numbers make 420. */
 const NODES = 500;
 
