@@ -65,15 +65,16 @@ const plainStrings = {
 };
 
 /**
- * Replaces inlined.ts by hosted.ts.
+ * Replaces inlined.ts by hosted.ts, and what it imports likewise.
  * @type {import("vite").Plugin}
  */
 const hosted = {
   name: "heed-hosted",
   enforce: "pre",
   resolveId(source, importer) {
-    if (importer === undefined || !source.endsWith("/inlined.js")) return undefined;
-    return join(dirname(importer), source.replace(/inlined\.js$/, "hosted.ts"));
+    const name = /\/inlined(|-more)\.js$/.exec(source);
+    if (importer === undefined || name === null) return undefined;
+    return join(dirname(importer), source.replace(name[0], `/hosted${name[1]}.ts`));
   },
   generateBundle(_options, output) {
     for (const file of Object.values(output)) {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
 import { MODULES } from "../../web/src/backends/wasm/inlined.js";
+import { full, training } from "../../web/src/backends/wasm/inlined-more.js";
 
 /** f32x4.relaxed_madd as it stands in a binary. */
 const RELAXED_MADD = Buffer.of(0xfd, 0x85, 0x02);
@@ -11,18 +12,20 @@ const RELAXED_MADD = Buffer.of(0xfd, 0x85, 0x02);
 const built = (variant: string, suffix: string): Buffer =>
   readFileSync(new URL(`../../build/${variant}/${variant}${suffix}.wasm`, import.meta.url));
 
+const TABLES = { core: MODULES.core, full, training };
+
 const ARTEFACTS = (["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm-relaxed-threads"] as const).flatMap(
   (name) => (["core", "full", "training"] as const).map((module) => ({ name, module })),
 );
 
 describe.each(ARTEFACTS)("$name, $module", ({ name, module }) => {
   test("is inlined as it was built", async () => {
-    const binary = decodeText((await MODULES[module][name]()).binary);
+    const binary = decodeText((await TABLES[module][name]()).binary);
     expect(built(name, module === "core" ? "" : `-${module}`).equals(binary)).toBe(true);
   });
 
   test("shares its memory and fuses its sums if and only if its name says so", async () => {
-    const binary = decodeText((await MODULES[module][name]()).binary);
+    const binary = decodeText((await TABLES[module][name]()).binary);
     const imports = WebAssembly.Module.imports(await WebAssembly.compile(binary));
     expect(imports.some(({ kind }) => kind === "memory")).toBe(name.endsWith("-threads"));
     const bytes = Buffer.from(binary);

@@ -30,9 +30,8 @@ const watched = (front: FrontModule): FrontModule =>
     },
   });
 
-vi.mock(import("../../../web/src/backends/wasm/inlined.js"), async (original) => {
-  const inlined = await original();
-  const { full } = inlined.MODULES;
+vi.mock(import("../../../web/src/backends/wasm/inlined-more.js"), async (original) => {
+  const { full, ...others } = await original();
   const loaders = Object.entries(full).map(([name, load]) => [
     name,
     async () => {
@@ -40,7 +39,7 @@ vi.mock(import("../../../web/src/backends/wasm/inlined.js"), async (original) =>
       return { ...variant, default: async (options: GlueOptions) => watched(await variant.default(options)) };
     },
   ]);
-  return { ...inlined, MODULES: { ...inlined.MODULES, full: Object.fromEntries(loaders) as typeof full } };
+  return { ...others, full: Object.fromEntries(loaders) as typeof full };
 });
 
 /** An engine whose loss `fault` causes: its workers end, or its instance on the calling thread traps. */

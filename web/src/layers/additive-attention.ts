@@ -15,7 +15,6 @@ import type { Pass } from "./pass.js";
 import { readSize, readSizes } from "./read.js";
 import { PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
 import type { Scope } from "./scope.js";
-import { take } from "./take.js";
 
 export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;
@@ -69,9 +68,9 @@ export class AdditiveAttention extends Layer {
     const { where } = this;
     const names = PASSED_OPTIONS.filter((name) => name !== "score");
     return this.pass(options, names, async (scope, given, keep) => {
-      const q = await take(scope, where, "query", query);
-      const k = await take(scope, where, "key", key);
-      const v = value === undefined ? k : await take(scope, where, "value", value);
+      const q = await scope.take(where, "query", query);
+      const k = await scope.take(where, "key", key);
+      const v = value === undefined ? k : await scope.take(where, "value", value);
       checkWidth(where, "query", q, this.#queryDim);
       checkWidth(where, "key", k, this.#keyDim);
       const packed = q.shape.length === 3 ? { layout: "packed", heads: 1, kvHeads: 1 } : {};

@@ -15,7 +15,6 @@ import { type ForwardOptions, Layer, type LayerOptions } from "./layer.js";
 import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
 import type { Scope } from "./scope.js";
-import { take } from "./take.js";
 
 export interface GRUOptions extends LayerOptions {
   readonly inputSize: number;
@@ -75,9 +74,9 @@ export class GRU extends Layer {
   forward<const O extends GRUForwardOptions = NoOptions>(x: TensorInput, options?: O): Promise<GRUResult<O>>;
   forward(x: unknown, options?: unknown): Promise<GRUResult<{ readonly keep: boolean }>> {
     return this.pass(options, ["state"], async (scope, given, keep) => {
-      const input = await take(scope, this.where, "x", x);
+      const input = await scope.take(this.where, "x", x);
       const before = given["state"];
-      const state = before === undefined ? null : await take(scope, this.where, "state", before);
+      const state = before === undefined ? null : await scope.take(this.where, "state", before);
       const { states, last } = await this.compute(scope, input, state);
       return { output: await handOut(scope, states, keep), state: await handOut(scope, last, keep) };
     });

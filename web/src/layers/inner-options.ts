@@ -7,7 +7,6 @@ import { leadingOf } from "./axes.js";
 import type { GivenAttention } from "./multi-head-attention.js";
 import { PASSED_OPTIONS } from "./read-rule.js";
 import type { Scope } from "./scope.js";
-import { take } from "./take.js";
 
 /** The tensors that a block takes. */
 export interface BlockTensors {
@@ -42,7 +41,7 @@ export async function readInner(
     throw new HeedError("option", `${where}: ${rule}`);
   }
   const taken = async (called: string, value: unknown): Promise<Tensor> => {
-    const tensor = await take(scope, where, called, value);
+    const tensor = await scope.take(where, called, value);
     leadingOf(where, called, tensor, dim);
     return tensor;
   };

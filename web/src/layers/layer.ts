@@ -34,7 +34,6 @@ import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
 import { readOnce } from "./read.js";
 import { Scope } from "./scope.js";
-import { take } from "./take.js";
 
 export interface LayerOptions {
   /** The engine that computes it. Default the one that the function `attention` uses. */
@@ -374,7 +373,7 @@ export abstract class Layer {
     act: (scope: Scope, x: Tensor) => Promise<Tensor>,
   ): Promise<Tensor | ArrayTensor> {
     return this.pass(options, [], async (scope, _given, keep) => {
-      return handOut(scope, await act(scope, await take(scope, this.where, "x", x)), keep);
+      return handOut(scope, await act(scope, await scope.take(this.where, "x", x)), keep);
     });
   }
 }

@@ -13,7 +13,6 @@ import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoO
 import { type Filling, type GivenParameters, Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
 import type { Scope } from "./scope.js";
-import { take } from "./take.js";
 
 export interface LinearLayerOptions extends LayerOptions {
   readonly inFeatures: number;
@@ -65,9 +64,9 @@ export class Linear extends Layer {
   forward<const O extends LinearForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["addend"], async (scope, given, keep) => {
-      const input = await take(scope, this.where, "x", x);
+      const input = await scope.take(this.where, "x", x);
       checkWidth(this.where, "x", input, this.inFeatures);
-      const addend = given["addend"] === undefined ? null : await take(scope, this.where, "addend", given["addend"]);
+      const addend = given["addend"] === undefined ? null : await scope.take(this.where, "addend", given["addend"]);
       if (addend !== null) this.#checkAddend(addend, input);
       return handOut(scope, await this.compute(scope, input, { addend }), keep);
     });

@@ -25,7 +25,6 @@ import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js
 import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
 import { rotate } from "./rotate.js";
 import type { AttentionTensors, Scope } from "./scope.js";
-import { take } from "./take.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */
@@ -158,9 +157,9 @@ export class MultiHeadAttention extends Layer {
   forward(query: unknown, key?: unknown, value?: unknown, options?: unknown): Promise<AttentionResult> {
     const { where } = this;
     return this.pass(options, [...PASSED_OPTIONS, "positions"], async (scope, given, keep) => {
-      const q = await take(scope, where, "query", query);
-      const k = key === undefined ? q : await take(scope, where, "key", key);
-      const v = value === undefined ? k : await take(scope, where, "value", value);
+      const q = await scope.take(where, "query", query);
+      const k = key === undefined ? q : await scope.take(where, "key", key);
+      const v = value === undefined ? k : await scope.take(where, "value", value);
       const leading = {
         query: leadingOf(where, "query", q, this.#query.inFeatures),
         key: leadingOf(where, "key", k, this.#key.inFeatures),

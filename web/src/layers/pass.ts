@@ -6,7 +6,6 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guardAsync } from "../base/guard.js";
 import type { Scope } from "./scope.js";
-import { take } from "./take.js";
 
 /**
  * What `gradients` of heed/train gives to the function that computes a loss. Every `forward` takes it as `pass`: its results are then tensors
@@ -28,7 +27,7 @@ export class Pass {
   async input(x: TensorInput): Promise<Tensor> {
     const where = "Pass.input";
     const tensor = await guardAsync("option", `${where}: reading its argument`, async () => {
-      return take(this.#scope, where, "x", x);
+      return this.#scope.take(where, "x", x);
     });
     if (this.#scope.needs(tensor)) {
       throw new HeedError("option", `${where}: x must come from outside of the pass, got a tensor that it made`);

@@ -13,7 +13,6 @@ import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoO
 import { readSizes } from "./read.js";
 import { readOptions, ruleOf } from "./read-rule.js";
 import type { Scope } from "./scope.js";
-import { take } from "./take.js";
 import { entriesOf, notedMask, readTokenMask, type TokenMask } from "./token-mask.js";
 
 export interface PoolingOptions extends LayerOptions {
@@ -41,7 +40,7 @@ export class Pooling extends Layer {
   forward<const O extends PoolingForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
     return this.pass(options, ["mask"], async (scope, given, keep) => {
-      const taken = await take(scope, this.where, "x", x);
+      const taken = await scope.take(this.where, "x", x);
       const noted = this.kind === "cls" ? undefined : notedMask(x, taken.shape)?.data;
       const mask = given["mask"] === undefined ? noted : given["mask"];
       return handOut(scope, await this.compute(scope, taken, mask), keep);

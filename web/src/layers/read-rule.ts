@@ -9,7 +9,7 @@ import { validateAttention } from "../api/validate.js";
 import { guard } from "../base/guard.js";
 import type { AttentionRule } from "./attention-rule.js";
 import type { Scope } from "./scope.js";
-import { isReadable, take } from "./take.js";
+import { isReadable } from "./take.js";
 
 /** Options by the names that they must have; the values are unchecked. */
 export type Unchecked<O> = { readonly [Name in keyof O]?: unknown };
@@ -54,8 +54,7 @@ export async function readOptions(
     return readAttentionOptions(where, { ...options, ...functions, ...own, keep: true });
   });
   const { kind, parameters } = read.score;
-  const bring = (name: string, value: unknown): unknown =>
-    isReadable(value) ? take(scope, where, name, value) : value;
+  const bring = (name: string, value: unknown): unknown => (isReadable(value) ? scope.take(where, name, value) : value);
   const brought: Record<string, unknown> = {};
   for (const name of SCORE_TENSORS) brought[name] = await bring(`score.${name}`, parameters[name]);
   return { ...read, bias: await bring("bias", read.bias), score: { kind, parameters: brought }, trees };

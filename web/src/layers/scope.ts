@@ -19,6 +19,7 @@ import type { AttentionRule, RecordedAttention } from "./attention-rule.js";
 import { lastOf } from "./axes.js";
 import type { HeldCaches } from "./cache-locks.js";
 import type { Parameter, ResidentParameter } from "./parameters.js";
+import { take } from "./take.js";
 import { type Recorded, readsOf, type Tape } from "./tape.js";
 
 export interface AttentionTensors {
@@ -127,6 +128,11 @@ export class Scope {
   /** A tensor of this pass. */
   upload(data: Float32Array, shape: readonly number[]): Tensor {
     return this.#own(this.#program.upload(data), shape);
+  }
+
+  /** A tensor of the caller's in the engine of the pass, as f32. Arrays are read before this returns. */
+  take(where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
+    return take(this, where, name, value);
   }
 
   /** A parameter's resident, which nobody frees before the pass ends. */

@@ -3,11 +3,17 @@
 import { readTensor } from "../api/operands.js";
 import type { TensorLike } from "../api/options.js";
 import { Tensor } from "../api/tensor.js";
+import type { Backend } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { fromF16 } from "../base/f16.js";
 import { isRecord } from "../base/read-values.js";
-import type { Scope } from "./scope.js";
+
+/** Where arguments are brought to. */
+interface Taking {
+  readonly backend: Backend;
+  upload(data: Float32Array, shape: readonly number[]): Tensor;
+}
 
 /** A tensor of any engine or any copy of heed, whose numbers can be read. */
 export interface Readable {
@@ -22,18 +28,18 @@ export function isReadable(value: unknown): value is Readable {
 }
 
 /** A tensor in the engine of the pass, as f32. Arrays are read before this returns. */
-export function take(scope: Scope, where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
+export function take(scope: Taking, where: string, name: string, value: unknown): Tensor | Promise<Tensor> {
   const isHere = Tensor.is(value) && value.location === "wasm" && Tensor.isOf(value, scope.backend);
   if (isHere && value.dtype === "f32") return value;
   return isReadable(value) ? read(scope, where, name, value) : upload(scope, where, name, value);
 }
 
-async function read(scope: Scope, where: string, name: string, tensor: Readable): Promise<Tensor> {
+async function read(scope: Taking, where: string, name: string, tensor: Readable): Promise<Tensor> {
   const whole: TensorLike = { data: await tensor.read(), shape: tensor.shape };
   return upload(scope, where, name, whole);
 }
 
-function upload(scope: Scope, where: string, name: string, value: unknown): Tensor {
+function upload(scope: Taking, where: string, name: string, value: unknown): Tensor {
   const { source, shape } = readTensor(where, name, value, null);
   if (source.kind !== "array" || source.array instanceof Uint8Array) throw new TypeError("numbers were read");
   const { array } = source;

@@ -11,7 +11,6 @@ import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
 import { readCopy } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
-import { take } from "../layers/take.js";
 import type { Tape } from "../layers/tape.js";
 import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
 import { vectorOf } from "../operations/training/vectors.js";
@@ -93,7 +92,7 @@ function elementLoss(
     const given = readCopy(where, "options", options, ["pass"]);
     const scope = Pass.scopeOf(where, given["pass"]);
     // The caller may change the array of the targets as soon as the call has returned, so it is read first.
-    const target = await take(scope, where, "targets", targets);
+    const target = await scope.take(where, "targets", targets);
     const x = scope.rows(await taken(scope, where, "predictions", predictions)).resident;
     if (scope.needs(target)) {
       throw new HeedError(
@@ -112,6 +111,6 @@ function elementLoss(
 
 /** A tensor of the pass, or one of the engine. */
 async function taken(scope: Scope, where: string, name: string, x: unknown): Promise<Tensor> {
-  if (Tensor.is(x)) return take(scope, where, name, x);
+  if (Tensor.is(x)) return scope.take(where, name, x);
   throw new HeedError("dtype", `${where}: ${name} must be a tensor of the pass, got ${showValue(x)}`);
 }

@@ -28,45 +28,8 @@ const CORE: VariantTable = {
   }),
 };
 
-const FULL: VariantTable = {
-  "wasm-simd": async () => ({
-    ...(await import("./generated/glue/wasm-simd-full.js")),
-    binary: new URL("./assets/wasm-simd-full.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-relaxed": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-full.js")),
-    binary: new URL("./assets/wasm-relaxed-full.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-simd-threads": async () => ({
-    ...(await import("./generated/glue/wasm-simd-threads-full.js")),
-    binary: new URL("./assets/wasm-simd-threads-full.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-relaxed-threads": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-threads-full.js")),
-    binary: new URL("./assets/wasm-relaxed-threads-full.wasm", HEED_MODULE_URL),
-  }),
-};
-
-const TRAINING: VariantTable = {
-  "wasm-simd": async () => ({
-    ...(await import("./generated/glue/wasm-simd-training.js")),
-    binary: new URL("./assets/wasm-simd-training.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-relaxed": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-training.js")),
-    binary: new URL("./assets/wasm-relaxed-training.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-simd-threads": async () => ({
-    ...(await import("./generated/glue/wasm-simd-threads-training.js")),
-    binary: new URL("./assets/wasm-simd-threads-training.wasm", HEED_MODULE_URL),
-  }),
-  "wasm-relaxed-threads": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-threads-training.js")),
-    binary: new URL("./assets/wasm-relaxed-threads-training.wasm", HEED_MODULE_URL),
-  }),
-};
-
-export const MODULES = { core: CORE, full: FULL, training: TRAINING };
+/** Of the core module, which every page loads, and what loads those of the others. */
+export const MODULES = { core: CORE, more: () => import("./inlined-more.js") };
 
 export function ownWorker(): AnyWorker {
   // Not written out: bundlers would emit a second copy, for a page that has no use for it.

@@ -11,7 +11,7 @@ import { WorkerLost } from "./worker-link.js";
 const WORKER_KINDS = ["shared-memory", "private-memory"] as const;
 
 /** A module has the operations of those below it. */
-const RANK: Readonly<Record<ModuleName, number>> = { core: 0, full: 1, training: 2 };
+const RANKED: readonly ModuleName[] = ["core", "full", "training"];
 
 export class Ladder {
   readonly reasons: string[];
@@ -145,7 +145,7 @@ export class Ladder {
   }
 
   #has(module: ModuleName): boolean {
-    return this.#open === null ? module === "core" : RANK[this.#open.module] >= RANK[module];
+    return this.#open === null ? module === "core" : RANKED.indexOf(this.#open.module) >= RANKED.indexOf(module);
   }
 
   #move(act: () => Promise<void>): Promise<void> {

@@ -11,12 +11,12 @@ const SHARED_MAXIMA = [32768, 16384, 4096];
 
 /** `override` is the caller's compiled module, used in place of the package's binary. */
 export async function loadKernels(
-  variants: VariantTable,
+  variants: Promise<VariantTable>,
   name: VariantName,
   override: WebAssembly.Module | null,
 ): Promise<Kernels> {
   try {
-    const variant = await variants[name]();
+    const variant = await (await variants)[name]();
     const compiled = override ?? (await compileBinary(variant.binary, name));
     return await instantiate(variant, compiled);
   } catch (cause) {

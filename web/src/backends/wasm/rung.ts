@@ -8,7 +8,7 @@ import type { Kernels } from "./kernels.js";
 import { loadKernels } from "./load-module.js";
 import type { PrivateOverrides } from "./private-runner.js";
 import type { Runner } from "./runner.js";
-import type { VariantTable } from "./variants.js";
+import type { ModuleTables, VariantTable } from "./variants.js";
 import { type WorkerOverrides, WorkerSource } from "./worker-link.js";
 import type { PoolOverrides } from "./worker-pool.js";
 
@@ -24,7 +24,7 @@ export interface OpenRung {
 export interface RungOverrides extends WorkerOverrides, PrivateOverrides, PoolOverrides {
   /** A compiled module to use instead of the core module's binary. */
   readonly compiled: WebAssembly.Module | null;
-  readonly modules: Readonly<Record<ModuleName, VariantTable>>;
+  readonly modules: ModuleTables;
   /** "auto": calls that cost less than the round trip to a worker are computed on the calling thread. */
   readonly offload: boolean | "auto";
 }
@@ -40,13 +40,17 @@ export async function openRung(
   // Workers are started before the kernels are loaded, because they take longer.
   const workers = new WorkerSource(overrides, rung.worker === null ? 0 : Math.min(overrides.threads, MAX_WORKERS));
   const compiled = module === "core" ? overrides.compiled : null;
-  const loading = fits ? previous.kernels : loadKernels(overrides.modules[module], rung.variant, compiled);
+  const loading = fits ? previous.kernels : loadKernels(tableOf(overrides.modules, module), rung.variant, compiled);
   try {
     const [kernels, openRunner] = await Promise.all([loading, loadRunner(rung, overrides)]);
     return { rung, module, kernels, runner: await openRunner(kernels, workers, overrides) };
   } finally {
     workers.endAhead();
   }
+}
+
+async function tableOf(modules: ModuleTables, module: ModuleName): Promise<VariantTable> {
+  return module === "core" ? modules.core : (await modules.more())[module];
 }
 
 type OpenRunner = (kernels: Kernels, workers: WorkerSource, overrides: RungOverrides) => Runner | Promise<Runner>;

@@ -1,6 +1,7 @@
 // The types of the four artefacts: glue and a binary. inlined.ts and hosted.ts say where they are loaded from.
 
 import type { VariantName } from "../../platform/select.js";
+import type { ModuleName } from "../backend.js";
 import type { MainModule } from "./generated/kernels.js";
 
 /** Options of the glue, which never fetches, and makes its own memory unless it is given one. */
@@ -36,3 +37,12 @@ export interface Variant extends Glue {
 
 /** The module to run for each variant. */
 export type VariantTable = Readonly<Record<VariantName, () => Promise<Variant>>>;
+
+/** The same where binaries are text. */
+export type InlinedTable = Readonly<Record<VariantName, () => Promise<Variant & { readonly binary: string }>>>;
+
+/** The table of the core module, and what loads those of the others. */
+export interface ModuleTables {
+  readonly core: VariantTable;
+  more(): Promise<Readonly<Record<Exclude<ModuleName, "core">, VariantTable>>>;
+}

@@ -1,0 +1,17 @@
+// The modules beside the core one, inlined likewise.
+
+import type { InlinedTable } from "./variants.js";
+
+export const full: InlinedTable = {
+  "wasm-simd": () => import("./generated/wasm-simd-full.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed-full.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads-full.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-full.js"),
+};
+
+export const training: InlinedTable = {
+  "wasm-simd": () => import("./generated/wasm-simd-training.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed-training.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads-training.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-training.js"),
+};
