@@ -33,15 +33,7 @@ const MOST_TOKENS = 2 ** 24;
 const MOST_ENTRIES = 2 ** 16;
 
 /** The options of createCache, checked, with defaults filled in. */
-interface ReadCacheOptions {
-  readonly batch: number;
-  readonly kvHeads: number;
-  readonly headDim: number;
-  readonly valueDim: number;
-  readonly maxLength: number;
-  readonly dtype: "f32" | "f16" | "i8";
-  readonly window: number | null;
-}
+type ReadCacheOptions = Pick<KVCache, "batch" | "kvHeads" | "headDim" | "valueDim" | "maxLength" | "dtype" | "window">;
 
 export async function createCache(backend: Backend, _: readonly unknown[], options: unknown): Promise<KVCache> {
   const read = guard("option", "createCache: reading its options", () => readCacheOptions(options));
