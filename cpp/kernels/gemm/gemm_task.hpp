@@ -23,7 +23,8 @@ struct GemmTask {
 
 void packed_gemm(const GemmTask& task);
 
-/// GEMV reads so many panels at once.
+/// Up to so many rows wait for a packed matrix to come from memory, and read so many of its panels at once.
+inline constexpr int kFewRows = 16;
 inline constexpr int kPanelsAtOnce = 6;
 
 /// sums = left right + addend, of matrices as they lie.

@@ -155,32 +155,37 @@ template <int kRows, class Add>
   }
 }
 
-/// Calls body.template operator()<rows>(first_row) over [0, count) in tiles of kMR rows, the last one of what remains:
-/// the same code, a shorter tile. The body calls a function that is not inlined: V8 gives a tile its registers only
-/// where it is alone, and replaces baseline code only when a function is called again.
+/// Calls body.template operator()<rows>(first_row) over [0, count) in as few tiles as possible, of kMR rows at most and
+/// of nearly equal heights: a tile of one or two rows has too few accumulators to hide the latency of additions. The
+/// body calls a function that is not inlined: V8 gives a tile its registers only where it is alone, and replaces
+/// baseline code only when a function is called again.
 template <class Body>
 [[gnu::always_inline]] inline void for_each_tile(int count, Body body) {
   static_assert(kMR <= 6);
   int row = 0;
-  for (; row + kMR <= count; row += kMR) body.template operator()<kMR>(row);
-  switch (count - row) {
-    case 5:
-      body.template operator()<5>(row);
-      break;
-    case 4:
-      body.template operator()<4>(row);
-      break;
-    case 3:
-      body.template operator()<3>(row);
-      break;
-    case 2:
-      body.template operator()<2>(row);
-      break;
-    case 1:
-      body.template operator()<1>(row);
-      break;
-    default:
-      break;
+  for (int tiles = (count + kMR - 1) / kMR; tiles > 0; --tiles) {
+    const int rows = (count - row + tiles - 1) / tiles;
+    switch (rows) {
+      case 6:
+        if constexpr (kMR >= 6) body.template operator()<6>(row);
+        break;
+      case 5:
+        if constexpr (kMR >= 5) body.template operator()<5>(row);
+        break;
+      case 4:
+        body.template operator()<4>(row);
+        break;
+      case 3:
+        body.template operator()<3>(row);
+        break;
+      case 2:
+        body.template operator()<2>(row);
+        break;
+      default:
+        body.template operator()<1>(row);
+        break;
+    }
+    row += rows;
   }
 }
 
