@@ -1,18 +1,19 @@
-// Embind registers converters for all types of C++ when a module starts. heed's modules pass only 32-bit numbers, so the other
-// converters are left out: they were a third of the glue, which every page loads.
+// Embind converts values of all types of C++, and looks each type up. heed's modules pass only 32-bit numbers, which need no
+// conversion, so functions are called as they are: the converters were half of the glue, which every page loads.
 
-// Converters of integers need this without declaring it. It is absent when Emscripten only writes types.
-const needed = ["$GenericWireTypeSize"].filter((name) => name in LibraryManager.library);
-const unused = {};
-for (const kind of ["bool", "bigint", "float", "std_string", "std_wstring", "emval", "memory_view"]) {
-  unused[`_embind_register_${kind}`] = () => {};
-  unused[`_embind_register_${kind}__deps`] = needed;
+const kinds = ["void", "bool", "integer", "bigint", "float", "std_string", "std_wstring", "emval", "memory_view"];
+const registered = {};
+for (const kind of kinds) {
+  registered[`_embind_register_${kind}`] = () => {};
+  registered[`_embind_register_${kind}__deps`] = [];
 }
-// No type is ever missing, as the tests of every build show. Asking C++ for a type's name would link all of printf.
-unused.$getTypeName = (/** @type {number} */ type) => `type ${type}`;
-unused.$getTypeName__deps = [];
-unused.$throwUnboundTypeError = (/** @type {string} */ message) => {
-  throw new TypeError(message);
+/** @type {(name: number, argCount: number, argTypes: number, signature: number, invoker: number, target: number) => void} */
+registered._embind_register_function = (name, _argCount, _argTypes, _signature, invoker, target) => {
+  Module[AsciiToString(name)] = wasmTable.get(invoker).bind(null, target);
 };
-unused.$throwUnboundTypeError__deps = [];
-addToLibrary(unused);
+registered._embind_register_function__deps = ["$AsciiToString", "$wasmTable"];
+
+// Where Emscripten only writes types, it needs its own.
+if ("$GenericWireTypeSize" in LibraryManager.library) addToLibrary(registered);
+// Asking C++ for a type's name would link all of printf.
+addToLibrary({ $getTypeName: (/** @type {number} */ type) => `type ${type}`, $getTypeName__deps: [] });

@@ -1,14 +1,10 @@
-// The core module: attention alone, which is all that most pages load.
-#include <emscripten/bind.h>
-
+// The core module: attention and the writer of its caches, which is all that most pages load.
 #include "bindings/run_call.hpp"
-#include "heed/machine.hpp"
+#include "operations/append.hpp"
 #include "operations/attention/attention_call.hpp"
 
 heed::Status heed::bindings::run_call(std::uint32_t address, Executor& executor) {
-  return run(*pointer<const AttentionCall>(address), executor);
-}
-
-EMSCRIPTEN_BINDINGS(heed_attention) {
-  emscripten::function("lanes", +[] { return heed::kernel_lanes(); });
+  // The first two of bindings/operations.hpp.
+  if (pointer<const CallHeader>(address)->operation == 0) return run(*pointer<const AttentionCall>(address), executor);
+  return run(*pointer<const AppendCall>(address), executor);
 }

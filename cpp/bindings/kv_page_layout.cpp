@@ -1,19 +1,13 @@
-// Prints what pages of KV caches depend on: the rows of a KV block, and int8 tiles.
+// Prints what pages of KV caches depend on: the rows of a KV block, and of an int8 tile, whose rows are padded to
+// groups.
 #include "bindings/print_layout.hpp"
 #include "heed/i8_tile.hpp"
 #include "plan/attention_plan.hpp"
 
 namespace {
 
-void print_steps(const char* name, const heed::I8Steps& steps) {
-  std::printf("%s: [%d, %d, %d]", name, steps.group, steps.near, steps.far);
-}
-
 void print_tile(const char* name, const heed::I8Tile& tile) {
-  std::printf("  %s: { rows: %d, ", name, tile.rows);
-  print_steps("row", tile.row);
-  print_steps(", number", tile.number);
-  std::puts(" },");
+  std::printf("  %s: { rows: %d, group: %d },\n", name, tile.rows, tile.number.group);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace heed {
 
 /// Each has a function run(call, executor, stop), or run(call, executor) if it is run as it lies in the heap.
 using Operations = std::tuple<AttentionCall,  // the first, so that its calls need not write a number
-                              RopeCall,       // rotary embedding
                               AppendCall,     // keys and values to the pages of a KV cache
+                              RopeCall,       // rotary embedding
                               LinearCall,     // linear attention
                               PackCall,       // the matrices of linear layers, for affine and gru
                               AffineCall,     // a linear layer

@@ -86,10 +86,15 @@ inline KvRow row_in_i8_tiles(const KvRow& first, std::ptrdiff_t row_bytes, int r
           first.scale + row};
 }
 
+/// The head in the page that a row is in.
+inline const char* head_of(const KvRows& rows, int index) {
+  return static_cast<const char*>(rows.pages[(rows.skipped + index) / rows.page_size]) + rows.offset;
+}
+
 [[gnu::noinline]] inline KvRow row_of(const KvRows& rows, int index) {
   if (!rows.pages) return rows.first().from(index * rows.stride);
   const int in_page = (rows.skipped + index) % rows.page_size;
-  const char* const head = static_cast<const char*>(rows.pages[(rows.skipped + index) / rows.page_size]) + rows.offset;
+  const char* const head = head_of(rows, index);
   if (!is_int8(rows.dtype)) return FloatRow{head, rows.dtype}.from(in_page * rows.stride);
   return row_in_i8_tiles({head, rows.dtype, reinterpret_cast<const float*>(head + rows.scales)}, rows.stride, in_page);
 }

@@ -24,11 +24,7 @@ struct AttentionCall {
   PackedView entropy;
   PackedView mean_weights;
   ScoreParameters<PackedView> score;
-  std::uint32_t
-      pages;  // address of the page table; then the addresses of key and value are offsets in a page, in bytes
-  std::int32_t pages_per_batch;
-  std::int32_t page_rows;
-  std::int32_t first_row;
+  PackedPages pages;  // if any, the addresses of key and value are offsets in a page, in bytes
   std::int32_t key_scales;
   std::int32_t value_scales;
   ScoreOptions score_options;
@@ -48,8 +44,8 @@ struct AttentionCall {
   std::int32_t slice_of[6];      // SliceOf in its order; a batch of 0: the call is whole
 
   HEED_FIELDS(header, query, key, value, mask, bias, keep, output, weights, lse, scores, entropy, mean_weights, score.w,
-              score.wq, score.wk, score.b, score.v, score.bandwidth, pages, pages_per_batch, page_rows, first_row,
-              key_scales, value_scales, score_options, weight_options, mask_options, expressions.words,
+              score.wq, score.wk, score.b, score.v, score.bandwidth, pages.table, pages.per_batch, pages.rows,
+              pages.first_row, key_scales, value_scales, score_options, weight_options, mask_options, expressions.words,
               expressions.word_count, expressions.numbers, expressions.number_count, scale, score_kind, block_queries,
               block_keys, score_stage, query_type, key_type, value_type, weight_rows_begin, weight_rows_end, slice_of)
 };

@@ -13,12 +13,12 @@ inline FloatView unpack_rows(const AttentionCall& call, const PackedView& packed
                              std::int32_t scales) {
   FloatView view = unpack(packed, dtype);
   if (is_int8(view.dtype)) view.dtype = bytes;
-  if (call.pages == 0) return view;
+  if (call.pages.table == 0) return view;
   view.data = nullptr;
-  view.pages = {.table = pointer<const void* const>(call.pages),
-                .per_batch = call.pages_per_batch,
-                .rows = call.page_rows,
-                .first = call.first_row};
+  view.pages = {.table = pointer<const void* const>(call.pages.table),
+                .per_batch = call.pages.per_batch,
+                .rows = call.pages.rows,
+                .first = call.pages.first_row};
   view.offset = packed.address;
   view.scales = scales;
   return view;

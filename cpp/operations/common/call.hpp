@@ -25,6 +25,14 @@ struct PackedView {
   std::int32_t strides[4];
 };
 
+/// The page table of a cache.
+struct PackedPages {
+  std::uint32_t table;  // address; 0: there are no pages
+  std::int32_t per_batch;
+  std::int32_t rows;
+  std::int32_t first_row;
+};
+
 /// A call that is the start of another. TypeScript writes it by the fields of its own.
 template <class Call>
 struct PackedCall {

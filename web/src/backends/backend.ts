@@ -287,11 +287,6 @@ export interface Backend {
   onRoot?<P extends object, C>(operation: string, problem: P, run: (own: P) => Promise<C>): Promise<C>;
   download(resident: Resident): Promise<Float32Array | Uint16Array>;
   free(resident: Resident): void;
-  /** Allocates a cache page, whose memory `bytesOf` gives. */
-  page(bytes: number): Resident;
-  /** The memory of a resident, valid until the next call of the backend. Whoever writes to it must call `changed`, and no running call may read what is written. */
-  bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer>;
-  changed(resident: Resident, spans: readonly Span[]): void;
   memory(): MemoryReport;
   dispose(): void;
 }
@@ -324,11 +319,16 @@ export interface Program extends Computer {
 /** The engine's method by which heed/layers gets its backend. The symbol is registered, so that it works across the package's entries. */
 export const ENGINE: unique symbol = Symbol.for("heed.engine");
 
-/** The WebAssembly module of attention alone, of every operation but those of training, or of all. Each has what those before it have. */
+/** The WebAssembly module of attention and its caches, of every operation but those of training, or of all. Each has what those before it have. */
 export type ModuleName = "core" | "full" | "training";
 
 /** Computes all operations in one WebAssembly memory. */
 export interface RootBackend extends Backend {
+  /** Allocates a cache page, whose memory `bytesOf` gives. */
+  page(bytes: number): Resident;
+  /** The memory of a resident, valid until the next call of the backend. Whoever writes to it must call `changed`, and no running call may read what is written. */
+  bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer>;
+  changed(resident: Resident, spans: readonly Span[]): void;
   /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full" or "training" for more. The first operation that needs one does so by itself. */
   use(module: ModuleName): Promise<void>;
   /** Begins a program, on a module that is not "core". */

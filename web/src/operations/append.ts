@@ -1,88 +1,55 @@
 // Appends keys and values to the pages of a KV cache.
 
-import type { Operand, Operation, Resident } from "../backends/backend.js";
-import { APPEND_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
-import { MEMORY_BOUND, POINTWISE_COST, wholeOf } from "./rows.js";
-
-/** K, or V, of one head in a page: bytes from the start of the head, numbers of a row, and bytes from there to its scales. */
-export interface PagePart {
-  readonly offset: number;
-  readonly width: number;
-  readonly scales: number;
-}
-
-/** A page that gets the rows of tokens [token, token + count) of a batch entry, from row `row` of the page on. */
-export interface AppendedPage {
-  readonly page: Resident;
-  /** The page that it begins as a copy of; null: it is as it was. */
-  readonly source: Resident | null;
-  readonly entry: number;
-  readonly row: number;
-  readonly token: number;
-  readonly count: number;
-}
+import type { CallBuilder, CoreOperation, Operand, Pages } from "../backends/backend.js";
+import { APPEND_CALL as CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
+import { MEMORY_BOUND, POINTWISE_COST } from "./rows.js";
 
 export interface AppendProblem {
   /** [batch, heads, tokens, dim] */
   readonly key: Operand;
   readonly value: Operand;
-  /** The type of the rows in pages. */
-  readonly dtype: Operand["dtype"];
-  readonly headBytes: number;
-  readonly keys: PagePart;
-  readonly values: PagePart;
-  readonly pages: readonly AppendedPage[];
+  /** The same rows in the pages, of which they are the first. */
+  readonly cachedKey: Operand;
+  readonly cachedValue: Operand;
+  readonly pages: Pages;
 }
 
-/** The call ends with the first page; as many words follow for each further one. */
-const PAGE_WORDS = APPEND_CALL.words - APPEND_CALL.page;
+/** It has no results: it writes to the pages. */
+export const APPEND: CoreOperation<AppendProblem> = {
+  name: "append",
+  module: "core",
+  call: CALL,
+  pack({ key, value, cachedKey, cachedValue, pages }, builder) {
+    packPages(CALL.pagesTable, pages, builder);
+    builder.integer(CALL.operation, OPERATION.append);
+    builder.input(CALL.keyRows, key);
+    builder.input(CALL.keyCached, cachedKey);
+    builder.integer(CALL.keyScales, pages.keyScales);
+    builder.dtype(CALL.keyType, key);
+    builder.input(CALL.valueRows, value);
+    builder.input(CALL.valueCached, cachedValue);
+    builder.integer(CALL.valueScales, pages.valueScales);
+    builder.dtype(CALL.valueType, value);
+    builder.dtype(CALL.pageType, cachedKey);
+  },
+  work: ({ key, value }) => POINTWISE_COST * (key.elements + value.elements),
+  cut: ({ key, pages: { headBytes } }) => ({
+    axes: [
+      {
+        count: key.shape[1],
+        views: [CALL.keyRows, CALL.valueRows].map((word) => [word, 1, 1]),
+        starts: [CALL.keyCached, CALL.valueCached].map((word) => [word, headBytes]),
+      },
+    ],
+    // This also keeps it from workers with memories of their own, where the pages are not.
+    memoryBound: MEMORY_BOUND,
+  }),
+};
 
-/** The operation of so many pages. It has no results: it writes to the pages. */
-export function appendTo(pages: number): Operation<AppendProblem> {
-  return {
-    name: "append",
-    call: { words: APPEND_CALL.page + pages * PAGE_WORDS },
-    pack(problem, builder) {
-      builder.integer(APPEND_CALL.operation, OPERATION.append);
-      builder.input(APPEND_CALL.key, problem.key);
-      builder.input(APPEND_CALL.value, problem.value);
-      builder.dtype(APPEND_CALL.keyType, problem.key);
-      builder.dtype(APPEND_CALL.valueType, problem.value);
-      builder.dtype(APPEND_CALL.pageType, problem);
-      builder.integer(APPEND_CALL.headBytes, problem.headBytes);
-      for (const [word, part] of [
-        [APPEND_CALL.keys, problem.keys],
-        [APPEND_CALL.values, problem.values],
-      ] as const) {
-        builder.integer(word, part.offset);
-        builder.integer(word + 1, part.width);
-        builder.integer(word + 2, part.scales);
-      }
-      builder.integer(APPEND_CALL.pages, pages);
-      for (const [at, { page, source, entry, row, token, count }] of problem.pages.entries()) {
-        const from = at * PAGE_WORDS;
-        builder.input(from + APPEND_CALL.page, wholeOf(page));
-        builder.input(from + APPEND_CALL.source, source && wholeOf(source));
-        builder.integer(from + APPEND_CALL.entry, entry);
-        builder.integer(from + APPEND_CALL.row, row);
-        builder.integer(from + APPEND_CALL.token, token);
-        builder.integer(from + APPEND_CALL.count, count);
-      }
-    },
-    work: ({ key, value }) => POINTWISE_COST * (key.elements + value.elements),
-    cut: ({ key, headBytes, pages }) => ({
-      axes: [
-        {
-          count: key.shape[1],
-          views: [APPEND_CALL.key, APPEND_CALL.value].map((word) => [word, 1, 1]),
-          starts: pages.flatMap(({ source }, at) => {
-            const words = [APPEND_CALL.page, ...(source === null ? [] : [APPEND_CALL.source])];
-            return words.map((word) => [at * PAGE_WORDS + word, headBytes] as const);
-          }),
-        },
-      ],
-      // This also keeps it from workers with memories of their own, where the pages are not.
-      memoryBound: MEMORY_BOUND,
-    }),
-  };
+/** Packs a page table, from its first word on. It comes before all else. */
+export function packPages(word: number, { pages, perBatch, rows, first }: Pages, builder: CallBuilder): void {
+  builder.table(word, pages);
+  builder.integer(word + 1, perBatch);
+  builder.integer(word + 2, rows);
+  builder.integer(word + 3, first);
 }

@@ -5,7 +5,7 @@ import type { CutAxis } from "../backends/cut.js";
 import { ACTIVATION, OPERATION, PANEL, POINTWISE_CALL } from "../backends/wasm/generated/operation-calls.js";
 import { byRow, COLUMNS, MEMORY_BOUND, operandIf, operandOf, POINTWISE_COST, type Rows, rowsView } from "./rows.js";
 
-export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "silu" | "tanh" | "sigmoid";
+export type Activation = keyof typeof ACTIVATION;
 
 /** A null one is left out, and one with fewer rows repeats them. */
 export interface PointwiseRule {

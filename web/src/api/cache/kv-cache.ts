@@ -8,7 +8,7 @@ import { guard, guardAsync } from "../../base/guard.js";
 import { isOptions, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../../base/read-values.js";
 import { numbersOf, plainDType } from "../../base/typed-array.js";
 import { DISPOSE, finalise, unfinalise } from "../../memory/disposable.js";
-import { appendTo } from "../../operations/append.js";
+import { APPEND, type AppendProblem } from "../../operations/append.js";
 import { attentionResults } from "../../operations/attention.js";
 import { PAGED_ATTENTION, type PagedProblem } from "../../operations/paged-attention.js";
 import { registerCache } from "../cache-registry.js";
@@ -22,7 +22,10 @@ import { type AnyAttentionResult, resultOf } from "../results.js";
 import { type CheckedAttention, validateAttention } from "../validate.js";
 import { Mutex } from "./mutex.js";
 import { PageLayout, type PagePart } from "./page-layout.js";
-import { type NewRows, PageStore, type Staged } from "./page-store.js";
+import { PageStore, type Staged } from "./page-store.js";
+
+/** Keys and values to be appended, in [batch, heads, length, dim]. */
+type NewRows = Pick<AttentionProblem, "key" | "value">;
 
 const NAMES = ["batch", "kvHeads", "headDim", "valueDim", "maxLength", "dtype", "window"];
 
@@ -98,7 +101,7 @@ class PagedCache implements KVCache {
     this.#layout = new PageLayout(this.dtype, this.kvHeads, dims, this.#most, held);
     const firstPages = [this.batch, this.#layout.bytes / 4];
     checkRoom("createCache", "the first pages, [batch, numbers of a page],", firstPages);
-    const store = new PageStore(backend, this.#layout, this.batch, this.window === null ? null : this.window - 1);
+    const store = new PageStore(backend.root, this.#layout, this.batch, this.window === null ? null : this.window - 1);
     this.#store = store;
     finalise(this, () => store.dispose());
     registerCache(this, {
@@ -192,8 +195,8 @@ class PagedCache implements KVCache {
         if (isUsed) await program.flush();
         isUsed = true;
         return this.#staged(where, problem, async (staged) => {
-          const appended = store.appended(problem, staged);
-          await program.run(appendTo(appended.pages.length), appended);
+          store.changed(staged);
+          await program.run(APPEND, this.#appended(problem, staged));
           return attentionResults(problem, await program.run(PAGED_ATTENTION, this.#paged(problem, staged)));
         });
       },
@@ -282,8 +285,10 @@ class PagedCache implements KVCache {
     );
   }
 
+  /** Appends on the calling thread, which takes less time than a message to a worker. */
   #write(where: string, staged: Staged, rows: NewRows): void {
-    guard("memory", `${where}: copying`, () => this.#store.write(where, staged, rows));
+    guard("memory", `${where}: copying`, () => this.#backend.root.runSync(APPEND, this.#appended(rows, staged)));
+    this.#store.changed(staged);
   }
 
   #read(
@@ -326,23 +331,34 @@ class PagedCache implements KVCache {
     if (queries > keys) fail(`there must not be more queries than keys, got ${queries} and ${keys}`);
   }
 
-  #paged(problem: AttentionProblem, staged: Staged): PagedProblem {
-    const { keys, values, headBytes, elementBytes } = this.#layout;
-    const length = staged.length - this.start;
-    const operand = ({ offset, dim, width }: PagePart): Operand => ({
+  #cached({ offset, dim, width }: PagePart, length: number): Operand {
+    const { headBytes, elementBytes } = this.#layout;
+    return {
       source: { kind: "paged", offset },
       dtype: this.dtype,
       elements: 0,
       shape: [this.batch, this.kvHeads, length, dim],
       strides: [0, headBytes / elementBytes, width, 1],
-    });
+    };
+  }
+
+  #appended({ key, value }: NewRows, staged: Staged): AppendProblem {
+    const { keys, values } = this.#layout;
+    const count = key.shape[2];
+    const pages = this.#store.pagesOf(staged, this.length);
+    return { key, value, cachedKey: this.#cached(keys, count), cachedValue: this.#cached(values, count), pages };
+  }
+
+  #paged(problem: AttentionProblem, staged: Staged): PagedProblem {
+    const { keys, values } = this.#layout;
+    const length = staged.length - this.start;
     const { structure } = problem;
     const windowLeft = Math.min(structure.windowLeft ?? Infinity, (this.window ?? Infinity) - 1);
     return {
       ...problem,
-      key: operand(keys),
-      value: operand(values),
-      pages: this.#store.pagesOf(staged),
+      key: this.#cached(keys, length),
+      value: this.#cached(values, length),
+      pages: this.#store.pagesOf(staged, this.start),
       structure: { ...structure, windowLeft: windowLeft === Infinity ? null : windowLeft },
     };
   }
@@ -371,6 +387,9 @@ class PagedCache implements KVCache {
         "shape",
         `${where}: the cache takes key ${showShape(wanted(this.headDim))} value ${showShape(wanted(this.valueDim))}, got key ${showShape(key.shape)} value ${showShape(value.shape)} (in [B, H, L, D])`,
       );
+    }
+    if ([key, value].some(({ source }) => source.kind === "resident" && source.resident.buffer !== undefined)) {
+      throw new HeedError("unsupported", `${where}: keys and values of a cache cannot be tensors that live on the GPU`);
     }
     if (this.length + count > this.#most) {
       throw new HeedError(

@@ -1,10 +1,7 @@
-// How a page of a KV cache stores K and V of all heads, and how rows are written to it.
+// How a page of a KV cache stores K and V of all heads.
 
 import type { Span } from "../../backends/backend.js";
 import { BLOCK_ROWS, I8_TILES } from "../../backends/wasm/generated/kv-page.js";
-import { fromF16, toF16 } from "../../base/f16.js";
-import { quantizeRows } from "./quantize.js";
-import { roundUp, type Tiles } from "./tiles.js";
 
 /** The type in which K and V are stored. */
 export type CacheType = "f32" | "f16" | "i8";
@@ -25,9 +22,6 @@ const LEAST_PAGES: Readonly<Record<CacheType, number>> = { f32: 8, f16: 8, i8: 4
 /** The scales of an int8 tile, which are read as a whole, take 128 bytes. Cache lines and vectors are not longer. */
 const ALIGNMENT = 128;
 
-/** The exponent bits of f16, all of which are set in infinity and NaN. */
-const F16_EXPONENT = 0x7c00;
-
 const SIZES: Readonly<Record<CacheType, number>> = { f32: 4, f16: 2, i8: 1 };
 
 /** K, or V, of one head in a page. */
@@ -38,18 +32,10 @@ export interface PagePart {
   readonly dim: number;
   /** The length of a row in memory, with padding. */
   readonly width: number;
-  /** For i8 only. */
-  readonly tiles: Tiles | null;
+  /** How many rows share a tile of int8. */
+  readonly tileRows: number;
   /** Bytes from `offset` to what is beside the numbers: for i8 one f32 scale for each row, for f16 a word that is not 0 if some row is not finite. */
   readonly scales: number;
-}
-
-/** Rows of a head from the caller, the first at index `first`, `stride` numbers apart. f16 as bits. */
-export interface GivenRows {
-  readonly numbers: Float32Array | Uint16Array;
-  readonly first: number;
-  readonly stride: number;
-  readonly count: number;
 }
 
 export class PageLayout {
@@ -80,9 +66,9 @@ export class PageLayout {
     };
     const part = (name: "key" | "value"): Omit<PagePart, "scales"> => {
       const dim = dims[name];
-      const tiles = dtype === "i8" ? I8_TILES[name] : null;
-      const width = roundUp(dim, tiles?.number[0] ?? 1);
-      return { offset: take(roundUp(this.rows, tiles?.rows ?? 1) * width * this.elementBytes), dim, width, tiles };
+      const { rows: tileRows, group } = dtype === "i8" ? I8_TILES[name] : { rows: 1, group: 1 };
+      const width = roundUp(dim, group);
+      return { offset: take(roundUp(this.rows, tileRows) * width * this.elementBytes), dim, width, tileRows };
     };
     const keys = part("key");
     const values = part("value");
@@ -97,11 +83,17 @@ export class PageLayout {
     return SIZES[this.dtype];
   }
 
-  /** The byte ranges of rows of a head, and of what is beside them. */
-  spans(part: PagePart, head: number, row: number, count: number): readonly Span[] {
-    const start = head * this.headBytes + part.offset;
+  /** The byte ranges of rows of all heads, and of what is beside them. */
+  spans(row: number, count: number): readonly Span[] {
+    const heads = Array.from({ length: this.bytes / this.headBytes }, (_, head) => head * this.headBytes);
+    return heads.flatMap((head) =>
+      [this.keys, this.values].flatMap((part) => this.#spans(part, head + part.offset, row, count)),
+    );
+  }
+
+  #spans(part: PagePart, start: number, row: number, count: number): readonly Span[] {
+    const { tileRows } = part;
     const rowBytes = part.width * this.elementBytes;
-    const tileRows = part.tiles?.rows ?? 1;
     const first = row - (row % tileRows);
     const rows = { from: start + first * rowBytes, bytes: (roundUp(row + count, tileRows) - first) * rowBytes };
     if (this.dtype === "f32") return [rows];
@@ -109,41 +101,8 @@ export class PageLayout {
     const bytes = Float32Array.BYTES_PER_ELEMENT;
     return [rows, { from: start + part.scales + firstScale * bytes, bytes: scales * bytes }];
   }
-
-  /** Writes rows of a head. Returns false where they are not finite, which i8 requires. */
-  write(page: Uint8Array<ArrayBuffer>, part: PagePart, head: number, row: number, given: GivenRows): boolean {
-    const start = page.byteOffset + head * this.headBytes + part.offset;
-    const rows = contiguous(given, part.dim);
-    const { tiles, width } = part;
-    if (tiles !== null) {
-      const numbers = new Int8Array(page.buffer, start, part.scales);
-      const scales = new Float32Array(page.buffer, start + part.scales, this.rows).subarray(row);
-      return quantizeRows(widened(rows), part.dim, { numbers, scales, tiles, row, width });
-    }
-    const first = start + row * width * this.elementBytes;
-    if (this.dtype === "f16") {
-      const f16 = rows instanceof Uint16Array ? rows : toF16(rows);
-      new Uint16Array(page.buffer, first, rows.length).set(f16);
-      const hasOthers = f16.some((bits) => (bits & F16_EXPONENT) === F16_EXPONENT);
-      if (hasOthers) new Int32Array(page.buffer, start + part.scales, 1)[0] = 1;
-      return true;
-    }
-    new Float32Array(page.buffer, first, rows.length).set(widened(rows));
-    return true;
-  }
 }
 
-function widened(rows: Float32Array | Uint16Array): Float32Array {
-  return rows instanceof Uint16Array ? fromF16(rows) : rows;
-}
-
-/** The rows without gaps: a view, or a copy. */
-function contiguous({ numbers, first, stride, count }: GivenRows, dim: number): Float32Array | Uint16Array {
-  if (stride === dim || count === 1) return numbers.subarray(first, first + count * dim);
-  const rows = numbers instanceof Uint16Array ? new Uint16Array(count * dim) : new Float32Array(count * dim);
-  for (let row = 0; row < count; row++) {
-    const at = first + row * stride;
-    rows.set(numbers.subarray(at, at + dim), row * dim);
-  }
-  return rows;
+function roundUp(count: number, step: number): number {
+  return Math.ceil(count / step) * step;
 }

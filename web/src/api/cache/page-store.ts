@@ -1,9 +1,7 @@
 // The pages of a KV cache, and a page table for each batch entry. Entries with a common past share pages, copy-on-write.
 
-import type { Backend, Operand, Pages, Resident } from "../../backends/backend.js";
-import { HeedError } from "../../base/errors.js";
-import type { AppendProblem } from "../../operations/append.js";
-import type { PageLayout, PagePart } from "./page-layout.js";
+import type { Pages, Resident, RootBackend } from "../../backends/backend.js";
+import type { PageLayout } from "./page-layout.js";
 
 interface Page {
   readonly resident: Resident;
@@ -12,12 +10,6 @@ interface Page {
 }
 
 type PageTables = readonly (readonly Page[])[];
-
-/** Keys and values to be appended, in [batch, heads, length, dim]. */
-export interface NewRows {
-  readonly key: Operand;
-  readonly value: Operand;
-}
 
 interface Snapshot {
   readonly tables: PageTables;
@@ -31,21 +23,10 @@ interface Snapshot {
 export interface Staged {
   readonly tables: PageTables;
   readonly length: number;
-  /** Pages that are to begin as copies of others, in whose place they are. */
-  readonly copies: ReadonlyMap<Page, Page>;
-}
-
-/** Rows of consecutive tokens in one page: those from `token` on among the new ones. */
-interface Segment {
-  readonly entry: number;
-  readonly page: Page;
-  readonly row: number;
-  readonly token: number;
-  readonly count: number;
 }
 
 export class PageStore {
-  readonly #backend: Backend;
+  readonly #backend: RootBackend;
   readonly #layout: PageLayout;
   /** How many of the last tokens a commit keeps; null keeps all. */
   readonly #keep: number | null;
@@ -55,7 +36,7 @@ export class PageStore {
   #disposed = false;
   #snapshot: Snapshot | null = null;
 
-  constructor(backend: Backend, layout: PageLayout, batch: number, keep: number | null) {
+  constructor(backend: RootBackend, layout: PageLayout, batch: number, keep: number | null) {
     this.#backend = backend;
     this.#layout = layout;
     this.#keep = keep;
@@ -78,53 +59,48 @@ export class PageStore {
     const written = this.#pageOf(this.#length) - first;
     const end = Math.ceil((this.#length + count) / rows) - first;
     const tables: Page[][] = [];
-    const copies = new Map<Page, Page>();
     try {
       for (const table of this.#tables) {
         const own: Page[] = [];
         tables.push(own);
         for (let index = 0; index < end; index++) {
-          own.push(this.#use(table[index], count > 0 && index >= written, copies));
+          own.push(this.#use(table[index], count > 0 && index >= written));
         }
       }
     } catch (error) {
       this.#release(tables);
       throw error;
     }
-    return { tables, length: this.#length + count, copies };
+    return { tables, length: this.#length + count };
   }
 
-  /** Writes the new tokens' rows to their pages, on this thread. */
-  write(where: string, staged: Staged, { key, value }: NewRows): void {
-    for (const [page, source] of staged.copies) {
-      this.#backend.bytesOf(where, page.resident).set(this.#backend.bytesOf(where, source.resident));
+  /** Tells the backend which bytes of the pages change by the new tokens. */
+  changed({ tables, length }: Staged): void {
+    const first = this.#pageOf(this.#start);
+    const { rows } = this.#layout;
+    for (let token = this.#length; token < length; ) {
+      const row = token % rows;
+      const count = Math.min(length - token, rows - row);
+      const spans = this.#layout.spans(row, count);
+      for (const table of tables) {
+        const page = table[this.#pageOf(token) - first];
+        if (page === undefined) throw new TypeError("a cache made too few pages");
+        this.#backend.changed(page.resident, spans);
+      }
+      token += count;
     }
-    for (const segment of this.#segments(staged)) {
-      this.#write(where, segment, key, this.#layout.keys);
-      this.#write(where, segment, value, this.#layout.values);
-      this.#changed(segment, key.shape[1]);
-    }
   }
 
-  /** The operation that writes them. */
-  appended({ key, value }: NewRows, staged: Staged): AppendProblem {
-    const { dtype, headBytes, keys, values } = this.#layout;
-    const segments = this.#segments(staged);
-    for (const segment of segments) this.#changed(segment, key.shape[1]);
-    const pages = segments.map(({ page, ...rows }) => {
-      return { ...rows, page: page.resident, source: staged.copies.get(page)?.resident ?? null };
-    });
-    return { key, value, dtype, headBytes, keys, values, pages };
-  }
-
-  /** The page table of a staged cache, for a call that reads it. */
-  pagesOf({ tables }: Staged): Pages {
+  /** The page table of a staged cache, whose row 0 is that of a token. */
+  pagesOf({ tables }: Staged, token: number): Pages {
     const { rows, keys, values, headBytes } = this.#layout;
+    const skipped = this.#pageOf(token) - this.#pageOf(this.#start);
+    const pages = tables.map((table) => table.slice(skipped));
     return {
-      pages: tables.flat().map(({ resident }) => resident),
-      perBatch: tables[0]?.length ?? 0,
+      pages: pages.flat().map(({ resident }) => resident),
+      perBatch: pages[0]?.length ?? 0,
       rows,
-      first: this.#start % rows,
+      first: token % rows,
       keyScales: keys.scales,
       valueScales: values.scales,
       headBytes,
@@ -204,63 +180,17 @@ export class PageStore {
   }
 
   /** The page itself; a new one for a copy of it, if it is written to and shared; or a new one, if there is none. It counts one more user. */
-  #use(page: Page | undefined, isWritten: boolean, copies: Map<Page, Page>): Page {
+  #use(page: Page | undefined, isWritten: boolean): Page {
     if (page !== undefined && !(isWritten && page.users > 1)) {
       page.users += 1;
       return page;
     }
     const made = { resident: this.#backend.page(this.#layout.bytes), users: 1 };
-    if (page !== undefined) copies.set(made, page);
+    if (page !== undefined) this.#bytesOf(made).set(this.#bytesOf(page));
     return made;
   }
 
-  /** Where the new tokens' rows are. */
-  #segments({ tables, length }: Staged): readonly Segment[] {
-    const first = this.#pageOf(this.#start);
-    const { rows } = this.#layout;
-    return tables.flatMap((table, entry) => {
-      const segments: Segment[] = [];
-      for (let token = this.#length; token < length; ) {
-        const page = table[this.#pageOf(token) - first];
-        if (page === undefined) throw new TypeError("a cache made too few pages");
-        const row = token % rows;
-        const count = Math.min(length - token, rows - row);
-        segments.push({ entry, page, row, token: token - this.#length, count });
-        token += count;
-      }
-      return segments;
-    });
-  }
-
-  #write(where: string, { entry, page, row, token, count }: Segment, operand: Operand, part: PagePart): void {
-    const numbers = this.#numbersOf(where, operand);
-    const [batchStride, headStride, stride] = operand.strides;
-    const bytes = this.#backend.bytesOf(where, page.resident);
-    for (let head = 0; head < operand.shape[1]; head++) {
-      const first = entry * batchStride + head * headStride + token * stride;
-      if (!this.#layout.write(bytes, part, head, row, { numbers, first, stride, count }))
-        throw new HeedError("option", `${where}: a cache of i8 takes finite numbers, got others`);
-    }
-  }
-
-  /** Tells the backend which bytes of a page change. */
-  #changed({ page, row, count }: Segment, heads: number): void {
-    const { keys, values } = this.#layout;
-    const spans = [keys, values].flatMap((part) =>
-      Array.from({ length: heads }, (_, head) => this.#layout.spans(part, head, row, count)),
-    );
-    this.#backend.changed(page.resident, spans.flat());
-  }
-
-  /** The numbers of an operand: the caller's array, or a view of the backend's memory. */
-  #numbersOf(where: string, { source, dtype }: Operand): Float32Array | Uint16Array {
-    if (source.kind === "resident") {
-      const { buffer, byteOffset, byteLength } = this.#backend.bytesOf(where, source.resident);
-      return dtype === "f16"
-        ? new Uint16Array(buffer, byteOffset, byteLength / Uint16Array.BYTES_PER_ELEMENT)
-        : new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);
-    }
-    if (source.kind === "array" && !(source.array instanceof Uint8Array)) return source.array;
-    throw new TypeError("keys and values are f32 or f16");
+  #bytesOf({ resident }: Page): Uint8Array {
+    return this.#backend.bytesOf("createCache", resident);
   }
 }

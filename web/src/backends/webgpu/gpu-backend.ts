@@ -12,7 +12,6 @@ import type {
   Operation,
   Resident,
   RootBackend,
-  Span,
 } from "../backend.js";
 import { CallOrder } from "./call-order.js";
 import type { Choice } from "./choose.js";
@@ -127,19 +126,6 @@ export class GpuBackend implements Backend {
 
   free(resident: Resident): void {
     this.#residency.free(resident);
-  }
-
-  page(bytes: number): Resident {
-    return this.#wasm.page(bytes);
-  }
-
-  bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer> {
-    if (!isGpuResident(resident)) return this.#wasm.bytesOf(where, resident);
-    throw new HeedError("unsupported", `${where}: keys and values of a cache cannot be tensors that live on the GPU`);
-  }
-
-  changed(resident: Resident, spans: readonly Span[]): void {
-    this.#wasm.changed(resident, spans);
   }
 
   memory(): MemoryReport {
