@@ -77,12 +77,14 @@ export class DecodeStream {
 
   /** How many tokens at the end may be a character that is not whole. */
   #partsOf(text: string): number {
-    for (let kept = MOST_PARTS; kept > 0; kept--) {
+    let [best, shortest] = [Infinity, text.length];
+    for (let kept = 1; kept <= MOST_PARTS; kept++) {
       const [head, tail] = [this.#pending.slice(0, -kept), this.#pending.slice(-kept)];
-      const [before, after] = [this.#textAfter(this.#context, head), this.#textAfter(head, tail)];
-      if (before + after === text) return kept;
+      // Every cut within a character makes more of U+FFFD.
+      const length = this.#textAfter(this.#context, head).length + this.#textAfter([NEUTRAL], tail).length;
+      if (length <= shortest) [best, shortest] = [kept, length];
     }
-    return Infinity;
+    return best;
   }
 }
 

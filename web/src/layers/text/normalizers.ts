@@ -14,7 +14,7 @@ const READERS = new Map<string, Reader>([
   ["Sequence", (component) => chain(component.steps("normalizers").map(readNormalizer))],
   ["BertNormalizer", readBert],
   ["Lowercase", () => lowercase],
-  ["StripAccents", () => (text) => text.map((character) => (/\p{Mn}/u.test(character) ? "" : character))],
+  ["StripAccents", () => (text) => text.map((character) => (/\p{M}/u.test(character) ? "" : character))],
   ["NFC", () => unicode("NFC")],
   ["NFD", () => unicode("NFD")],
   ["NFKC", () => unicode("NFKC")],
