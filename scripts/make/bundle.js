@@ -19,6 +19,7 @@ export const dist = join(root, "dist");
 /** Entries of the common bundle, by the names of their files in dist. */
 const ENTRIES = {
   index: "web/src/index.ts",
+  text: "web/src/layers/text/index.ts",
   layers: "web/src/layers/index.ts",
   train: "web/src/train/index.ts",
   reference: "web/src/reference/index.ts",
@@ -102,6 +103,8 @@ export async function bundle() {
   await bundleEntries(lazy.entries, [plainStrings, lazy.own, lazy.users], [{ name: "shared", minShareCount: 2 }]);
 
   const isOfIndex = (/** @type {string} */ id) => index.has(id) || id === OPENER;
+  // heed/layers comes beside heed/text, which holds what both have in common.
+  const text = loadedWith(ENTRIES.text);
   // heed/train comes beside heed/layers, which holds what both have in common with other operations.
   const layers = loadedWith(ENTRIES.layers, ...LAZY.extra);
   await bundleEntries(
@@ -109,6 +112,7 @@ export async function bundle() {
     [plainStrings, lazy.users, publicNames, pureStatements],
     [
       { name: "index", test: isOfIndex },
+      { name: "text", test: (id) => text.has(id) },
       { name: "layers", test: (id) => layers.has(id) },
     ],
   );

@@ -57,6 +57,7 @@ export function measureSizes() {
     runners: { shared: later("shared-runner.js"), unshared: later("unshared-runners.js") },
     extra: later("extra.js"),
     expr: later("expr.js"),
+    text: later("text.js"),
     layers: later("layers.js"),
     train: later("layers.js", "train.js") - later("layers.js"),
     webgpu: later("gpu.js"),
@@ -77,6 +78,7 @@ export function printSizes() {
   note(`  ${kb(sizes.runners.shared)} brotli  shared-runner.js, or`);
   note(`  ${kb(sizes.runners.unshared)} brotli  unshared-runners.js`);
   note(`  ${kb(sizes.extra)} brotli  extra.js: everything but attention, on demand`);
+  note(`  ${kb(sizes.text)} brotli  text.js: heed/text, beside index.js`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
   note(`  ${kb(sizes.train)} brotli  train.js: heed/train, beside layers.js`);
   note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);

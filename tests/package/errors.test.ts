@@ -17,6 +17,7 @@ test.each([
   "heed",
   "heed/assets",
   "heed/layers",
+  "heed/text",
   "heed/train",
   "heed/webgpu",
   "heed/reference",

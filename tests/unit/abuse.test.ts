@@ -11,11 +11,13 @@ import { spoilers } from "../support/abuse.js";
 let engine: heed.Heed;
 let cache: heed.KVCache;
 let tokenizer: layers.Tokenizer;
+let stream: ReturnType<layers.Tokenizer["decodeStream"]>;
 let checkpoint: Uint8Array<ArrayBuffer>;
 beforeAll(async () => {
   engine = await heed.createHeed({ backend: "wasm", offload: false });
   cache = await engine.createCache({ kvHeads: 1, headDim: 2, maxLength: 1000 });
   tokenizer = await layers.loadTokenizer(TOKENIZER);
+  stream = tokenizer.decodeStream();
   checkpoint = await train.saveCheckpoint(...optimized());
 });
 afterAll(() => engine.dispose());
@@ -187,6 +189,17 @@ const FILES: readonly Entry[] = [
     (...given) => Reflect.apply(tokenizer.decode, tokenizer, given),
     () => [[0, 1], { skipSpecialTokens: true }],
   ],
+  [
+    "Tokenizer.encodeBatch",
+    (...given) => Reflect.apply(tokenizer.encodeBatch, tokenizer, given),
+    () => [["a", ["a", "b"]], { maxLength: 8, truncation: "only_first", truncationSide: "left" }],
+  ],
+  [
+    "Tokenizer.decodeStream",
+    (...given) => Reflect.apply(tokenizer.decodeStream, tokenizer, given),
+    () => [{ skipSpecialTokens: true }],
+  ],
+  ["DecodeStream.push", (id) => Reflect.apply(stream.push, stream, [id]), () => [0]],
   ["Tokenizer.idOf", (token) => tokenizer.idOf(token), () => ["a"]],
   ["Tokenizer.tokenOf", (id) => tokenizer.tokenOf(id), () => [0]],
   ["greedy", layers.greedy, sampling],

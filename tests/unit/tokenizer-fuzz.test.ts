@@ -10,9 +10,8 @@ import { Random } from "../support/random.js";
 const SEED = 21;
 const ROUNDS = 600;
 
-const MADE: readonly { readonly tokenizer: unknown }[] = JSON.parse(
-  readFileSync(new URL("../fixtures/tokenizers.json", import.meta.url), "utf8"),
-);
+const read = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8"));
+const MADE: readonly { readonly tokenizer: unknown }[] = [...read("tokenizers.json"), ...read("text.json").made];
 
 const TEXT = "Hello  naïve 日本 12345 it's\n😀 <x> KEEP [MASK] \ud800 e\u0301";
 
@@ -85,6 +84,9 @@ test(`${ROUNDS} spoilt tokenizers of seed ${SEED} tokenize, or are refused`, asy
       expect([tokens.length, offsets.length]).toEqual([ids.length, ids.length]);
       for (const [start, end] of offsets) expect(start <= end && end <= TEXT.length, `round ${round}`).toBe(true);
       expect(typeof tokenizer.decode(ids)).toBe("string");
+      const stream = tokenizer.decodeStream();
+      for (const id of ids) expect(typeof stream.push(id)).toBe("string");
+      expect(typeof stream.flush()).toBe("string");
       worked += 1;
     } catch (error) {
       if (!(error instanceof HeedError)) throw new Error(`round ${round}: ${String(error)}`, { cause: error });

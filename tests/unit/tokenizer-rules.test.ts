@@ -121,7 +121,7 @@ describe("files", () => {
   const gpt2 = fileOf("gpt2");
   const withModel = (file: Json, change: Json): Json => ({ ...file, model: { ...modelOf(file), ...change } });
   test.each<[string, unknown, string, RegExp]>([
-    ["a model", withModel(bert, { type: "Unigram" }), "unsupported", /model of type "Unigram" is not supported/],
+    ["a model", withModel(bert, { type: "X" }), "unsupported", /model of type "X" is not supported/],
     ["a normalizer", { ...bert, normalizer: { type: "Nmt" } }, "unsupported", /normalizer of type "Nmt"/],
     [
       "one in a row",
@@ -133,6 +133,40 @@ describe("files", () => {
     ["a post-processor", { ...bert, post_processor: { type: "X" } }, "unsupported", /post_processor of type "X"/],
     ["a decoder", { ...bert, decoder: { type: "CTC" } }, "unsupported", /decoder of type "CTC"/],
     ["a type from the prototype", { ...bert, decoder: { type: "constructor" } }, "unsupported", /"constructor"/],
+    ["a Unigram of no scores", { model: { type: "Unigram", vocab: [["a"]] } }, "load", /tokens with their scores/],
+    [
+      "a Unigram of an endless token",
+      { model: { type: "Unigram", vocab: [["a".repeat(257), 0]] } },
+      "load",
+      /at most 256 characters, got 257/,
+    ],
+    [
+      "a Unigram without its unknown token",
+      { model: { type: "Unigram", unk_id: 1, vocab: [["a", 0]] } },
+      "load",
+      /unk_id must be in/,
+    ],
+    [
+      "compiled rules that are no base64",
+      { ...bert, normalizer: { type: "Precompiled", precompiled_charsmap: "?" } },
+      "load",
+      /must be base64/,
+    ],
+    [
+      "compiled rules without a trie",
+      { ...bert, normalizer: { type: "Precompiled", precompiled_charsmap: "/////w==" } },
+      "load",
+      /must have a trie in 4 bytes/,
+    ],
+    [
+      "compiled rules that write long texts",
+      {
+        ...bert,
+        normalizer: { type: "Precompiled", precompiled_charsmap: btoa(`\u0004\0\0\0\0\0\0\0${"a".repeat(257)}`) },
+      },
+      "load",
+      /replace by at most 256 bytes, got 257/,
+    ],
     ["dropout", withModel(gpt2, { dropout: 0.1 }), "unsupported", /dropout/],
     ["no model", { model: 7 }, "load", /the tokenizer: model must be an object, got 7/],
     ["an array", [], "load", /must be an object/],

@@ -4,5 +4,6 @@ export * as assets from "heed/assets";
 export * as expr from "heed/expr";
 export * as layers from "heed/layers";
 export * as reference from "heed/reference";
+export * as text from "heed/text";
 export * as train from "heed/train";
 export * as webgpu from "heed/webgpu";

@@ -1,9 +1,11 @@
 // Byte pair encoding: neighbouring symbols of a word are merged in the order in which training merged them.
 
 import { HeedError } from "../../base/errors.js";
+import { byteIds } from "./byte-fallback.js";
 import { type Component, refusal, WHERE } from "./component.js";
 import { MergeQueue } from "./merge-queue.js";
 import type { Model, WordToken } from "./model.js";
+import { cached } from "./word-cache.js";
 
 /** The token that two tokens are merged into, and the rank of the merge. */
 interface Rule {
@@ -11,17 +13,14 @@ interface Rule {
   readonly id: number;
 }
 
-/** How many words are cached with their tokens, and how long they may be. */
-const CACHED_WORDS = 10_000;
-const CACHED_LENGTH = 256;
-
 export function readBpe(component: Component): Model {
   const vocabulary = component.vocabulary("vocab");
   if ((component.get("dropout") ?? 0) !== 0) {
     throw new HeedError("unsupported", `${WHERE}: ${component.what} with dropout is not supported`);
   }
   const bpe = new Bpe(component, vocabulary);
-  return { vocabulary, tokenize: ({ text }) => bpe.tokenize(text) };
+  const tokenize = cached((word) => bpe.tokenize(word));
+  return { vocabulary, tokenize: ({ text }) => tokenize(text) };
 }
 
 class Bpe {
@@ -33,7 +32,6 @@ class Bpe {
   readonly #fuseUnknown: boolean;
   readonly #byteFallback: boolean;
   readonly #ignoreMerges: boolean;
-  readonly #cache = new Map<string, readonly WordToken[]>();
 
   constructor(component: Component, vocabulary: ReadonlyMap<string, number>) {
     this.#vocabulary = vocabulary;
@@ -51,15 +49,8 @@ class Bpe {
   }
 
   tokenize(word: string): readonly WordToken[] {
-    const known = this.#cache.get(word);
-    if (known !== undefined) return known;
     const whole = this.#ignoreMerges ? this.#vocabulary.get(word) : undefined;
-    const tokens = whole === undefined ? this.#merged(word) : [{ id: whole, from: 0, to: word.length }];
-    if (word.length <= CACHED_LENGTH) {
-      if (this.#cache.size >= CACHED_WORDS) this.#cache.clear();
-      this.#cache.set(word, tokens);
-    }
-    return tokens;
+    return whole === undefined ? this.#merged(word) : [{ id: whole, from: 0, to: word.length }];
   }
 
   /** Symbols form a doubly linked list. Merges in the queue whose symbols are gone by then are skipped. */
@@ -112,23 +103,14 @@ class Bpe {
   }
 
   #pushUnknown(symbols: WordToken[], character: string, from: number, to: number): void {
-    const bytes = this.#byteFallback ? this.#bytesOf(character) : null;
+    const bytes = this.#byteFallback ? byteIds(character, this.#vocabulary) : null;
     const last = symbols.at(-1);
     if (bytes !== null) symbols.push(...bytes.map((id) => ({ id, from, to })));
     else if (this.#unknown === undefined) return;
     else if (this.#fuseUnknown && last?.id === this.#unknown) symbols[symbols.length - 1] = { ...last, to };
     else symbols.push({ id: this.#unknown, from, to });
   }
-
-  /** Null where a byte is not in the vocabulary. */
-  #bytesOf(character: string): number[] | null {
-    const tokens = Array.from(new TextEncoder().encode(character), (byte) => this.#vocabulary.get(byteToken(byte)));
-    const ids = tokens.filter((id) => id !== undefined);
-    return ids.length === tokens.length ? ids : null;
-  }
 }
-
-const byteToken = (byte: number): string => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
 
 /** Exact, because ids are below 2^26. */
 const pairKey = (left: number, right: number): number => left * 2 ** 26 + right;

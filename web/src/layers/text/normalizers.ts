@@ -1,8 +1,10 @@
 // Normalizers, which change a text before it is split: lower case, accents, Unicode forms, replacements.
 
 import type { Aligned, Change } from "./aligned.js";
+import { toByteCharacters } from "./byte-alphabet.js";
 import type { Component } from "./component.js";
 import { readPattern } from "./pattern.js";
+import { readPrecompiled } from "./precompiled.js";
 
 export type Normalizer = (text: Aligned) => Aligned;
 
@@ -12,7 +14,7 @@ const READERS = new Map<string, Reader>([
   ["Sequence", (component) => chain(component.steps("normalizers").map(readNormalizer))],
   ["BertNormalizer", readBert],
   ["Lowercase", () => lowercase],
-  ["StripAccents", () => (text) => text.map((character) => (/\p{Mn}/u.test(character) ? "" : character))],
+  ["StripAccents", () => (text) => text.map((character) => (/\p{M}/u.test(character) ? "" : character))],
   ["NFC", () => unicode("NFC")],
   ["NFD", () => unicode("NFD")],
   ["NFKC", () => unicode("NFKC")],
@@ -20,6 +22,8 @@ const READERS = new Map<string, Reader>([
   ["Prepend", readPrepend],
   ["Replace", readReplace],
   ["Strip", readStrip],
+  ["Precompiled", readPrecompiled],
+  ["ByteLevel", () => (text) => text.map(toByteCharacters)],
 ]);
 
 export function readNormalizer(component: Component): Normalizer {

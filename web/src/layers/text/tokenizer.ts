@@ -3,29 +3,42 @@
 import { showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guard, guardAsync } from "../../base/guard.js";
-import { isOptions, readBoolean, readCount, readRecord, readSignal } from "../../base/read-values.js";
-import { MOST_LISTED, numbersOf } from "../../base/typed-array.js";
+import { isOptions, readBoolean, readChoice, readCount, readRecord, readSignal } from "../../base/read-values.js";
+import { listOf, MOST_LISTED, numbersOf } from "../../base/typed-array.js";
 import { type FileSource, readText } from "../io/byte-reader.js";
 import { parseJson } from "../io/unique-json.js";
 import { type AddedToken, readAddedTokens, TokenFinder } from "./added-tokens.js";
 import { Aligned } from "./aligned.js";
 import { Budget } from "./budget.js";
 import { Component, refusal, WHERE } from "./component.js";
+import { DecodeStream } from "./decode-stream.js";
 import { type Decoder, NO_DECODER, readDecoder } from "./decoders.js";
 import type { Model } from "./model.js";
 import { readModel } from "./models.js";
 import { type Normalizer, readNormalizer } from "./normalizers.js";
 import { NO_POST_PROCESSOR, type PostProcessor, readPostProcessor, type Token } from "./post-processors.js";
 import { type PreTokenizer, readPreTokenizer } from "./pre-tokenizers.js";
+import { cut, SIDES, STRATEGIES, shares, type TruncationSide, type TruncationStrategy } from "./truncation.js";
 
-export interface EncodeOptions {
-  /** A second text. */
-  readonly pair?: string | undefined;
+/** Options of every text of a batch. */
+export interface EncodeBatchOptions {
   /** Adds the special tokens that the model expects around texts, such as [CLS]. Default true. */
   readonly addSpecialTokens?: boolean | undefined;
-  /** The most tokens, added ones included. Texts are cut at their ends, the longer text of a pair first. Default no limit. */
+  /** The most tokens, added ones included. Default no limit. */
   readonly maxLength?: number | undefined;
+  /** Which text of a pair is cut. Default "longest_first": the longer one, and once both are equally long, both. */
+  readonly truncation?: TruncationStrategy | undefined;
+  /** Where texts are cut: at their ends ("right", the default) or starts. */
+  readonly truncationSide?: TruncationSide | undefined;
 }
+
+export interface EncodeOptions extends EncodeBatchOptions {
+  /** A second text. */
+  readonly pair?: string | undefined;
+}
+
+/** A text, or a pair of texts. */
+export type TextInput = string | readonly [text: string, pair: string];
 
 export interface Encoding {
   readonly ids: Int32Array<ArrayBuffer>;
@@ -108,22 +121,21 @@ export class Tokenizer {
   encode(text: string, options?: EncodeOptions): Encoding {
     const where = "Tokenizer.encode";
     return guard("option", where, () => {
-      const given = readRecord(where, "options", options, ["pair", "addSpecialTokens", "maxLength"]);
-      const addSpecialTokens = readBoolean(where, "addSpecialTokens", given["addSpecialTokens"], true);
-      const maxLength = readCount(where, "maxLength", given["maxLength"], Infinity);
-      const first = this.#tokensOf(where, readString(where, "text", text));
-      const second =
-        given["pair"] === undefined ? null : this.#tokensOf(where, readString(where, "pair", given["pair"]));
-      const added = addSpecialTokens ? this.#postProcessor.added(second !== null) : 0;
-      if (maxLength < added) {
-        throw new HeedError(
-          "option",
-          `${where}: maxLength must leave room for ${added} added tokens, got ${maxLength}`,
-        );
-      }
-      const [kept, keptOfPair] = shares(first.length, second?.length ?? 0, maxLength - added);
-      const cut = second?.slice(0, keptOfPair) ?? null;
-      return encodingOf(this.#postProcessor.process(first.slice(0, kept), cut, addSpecialTokens));
+      const given = readRecord(where, "options", options, ["pair", ...ENCODE_OPTIONS]);
+      const pair = given["pair"] === undefined ? null : readString(where, "pair", given["pair"]);
+      return this.#encode(where, readString(where, "text", text), pair, readEncodeOptions(where, given));
+    });
+  }
+
+  /** The encodings of several texts or pairs of texts. Throws a HeedError. */
+  encodeBatch(texts: readonly TextInput[], options?: EncodeBatchOptions): Encoding[] {
+    const where = "Tokenizer.encodeBatch";
+    return guard("option", where, () => {
+      const given = readEncodeOptions(where, readRecord(where, "options", options, ENCODE_OPTIONS));
+      const list = listOf(texts);
+      if (list === null) throw new HeedError("option", `${where}: texts must be an array, got ${showValue(texts)}`);
+      const inputs = list.map((input, index) => readInput(where, `texts[${index}]`, input));
+      return inputs.map(([text, pair]) => this.#encode(where, text, pair, given));
     });
   }
 
@@ -131,8 +143,7 @@ export class Tokenizer {
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string {
     const where = "Tokenizer.decode";
     return guard("option", where, () => {
-      const given = readRecord(where, "options", options, ["skipSpecialTokens"]);
-      const skips = readBoolean(where, "skipSpecialTokens", given["skipSpecialTokens"], true);
+      const skips = readSkips(where, options);
       const numbers = numbersOf(ids);
       if (numbers === null || !numbers.every((id) => Number.isInteger(id) && id >= 0)) {
         throw new HeedError(
@@ -140,11 +151,42 @@ export class Tokenizer {
           `${where}: ids must be whole numbers, 0 or more, at most ${MOST_LISTED}, got ${showValue(ids)}`,
         );
       }
-      const kept = numbers.filter((id) => !(skips && this.#added.get(id)?.special));
-      const tokens = kept.map((id) => this.#tokens.get(id)).filter((token) => token !== undefined);
-      const length = tokens.reduce((total, token) => total + token.length, 0);
-      return this.#decode(tokens, new Budget(where, length)).join("");
+      const tokens = numbers.map((id) => this.#shown(id, skips)).filter((token) => token !== null);
+      return this.#textOf(where, tokens);
     });
+  }
+
+  /** Decodes tokens one at a time, so that no character is split. Throws a HeedError. */
+  decodeStream(options?: DecodeOptions): DecodeStream {
+    const skips = guard("option", "Tokenizer.decodeStream", () => readSkips("Tokenizer.decodeStream", options));
+    return new DecodeStream(
+      (id) => this.#shown(id, skips),
+      (tokens) => this.#textOf("DecodeStream.push", tokens),
+    );
+  }
+
+  /** The token of an id; null where it has none or it is left out. */
+  #shown(id: number, skips: boolean): string | null {
+    return skips && this.#added.get(id)?.special ? null : (this.#tokens.get(id) ?? null);
+  }
+
+  #textOf(where: string, tokens: readonly string[]): string {
+    const length = tokens.reduce((total, token) => total + token.length, 0);
+    return this.#decode(tokens, new Budget(where, length)).join("");
+  }
+
+  #encode(where: string, text: string, pair: string | null, options: ReadOptions): Encoding {
+    const { addSpecialTokens, maxLength, truncation, side } = options;
+    const first = this.#tokensOf(where, text);
+    const second = pair === null ? null : this.#tokensOf(where, pair);
+    const added = addSpecialTokens ? this.#postProcessor.added(second !== null) : 0;
+    if (maxLength < added) {
+      throw new HeedError("option", `${where}: maxLength must leave room for ${added} added tokens, got ${maxLength}`);
+    }
+    const room = maxLength - added;
+    const [kept, keptOfPair] = shares(where, truncation, first.length, second?.length, room);
+    const cutPair = second && cut(second, keptOfPair, side);
+    return encodingOf(this.#postProcessor.process(cut(first, kept, side), cutPair, addSpecialTokens));
   }
 
   #tokensOf(where: string, text: string): Token[] {
@@ -205,15 +247,34 @@ function encodingOf(tokens: readonly Token[]): Encoding {
   };
 }
 
-/** How many tokens of two texts fit into `room`: all of the shorter text, if it takes at most half of the room. */
-function shares(first: number, second: number, room: number): [number, number] {
-  if (first + second <= room) return [first, second];
-  const [short, long] = [Math.min(first, second), Math.max(first, second)];
-  const isTight = short + Math.max(short, room - short) > room;
-  const [kept, keptOfLong] = isTight
-    ? [Math.floor(room / 2), Math.ceil(room / 2)]
-    : [short, Math.min(long, room - short)];
-  return first > second ? [keptOfLong, kept] : [kept, keptOfLong];
+const ENCODE_OPTIONS = ["addSpecialTokens", "maxLength", "truncation", "truncationSide"];
+
+interface ReadOptions {
+  readonly addSpecialTokens: boolean;
+  readonly maxLength: number;
+  readonly truncation: TruncationStrategy;
+  readonly side: TruncationSide;
+}
+
+function readEncodeOptions(where: string, given: Readonly<Record<string, unknown>>): ReadOptions {
+  return {
+    addSpecialTokens: readBoolean(where, "addSpecialTokens", given["addSpecialTokens"], true),
+    maxLength: readCount(where, "maxLength", given["maxLength"], Infinity),
+    truncation: readChoice(where, "truncation", given["truncation"], STRATEGIES, "longest_first"),
+    side: readChoice(where, "truncationSide", given["truncationSide"], SIDES, "right"),
+  };
+}
+
+function readSkips(where: string, options: unknown): boolean {
+  const given = readRecord(where, "options", options, ["skipSpecialTokens"]);
+  return readBoolean(where, "skipSpecialTokens", given["skipSpecialTokens"], true);
+}
+
+function readInput(where: string, name: string, input: unknown): [text: string, pair: string | null] {
+  if (typeof input === "string") return [input, null];
+  const [text, pair] = listOf(input, 2) ?? [];
+  if (typeof text === "string" && typeof pair === "string") return [text, pair];
+  throw new HeedError("option", `${where}: ${name} must be a string or two, got ${showValue(input)}`);
 }
 
 function readString(where: string, name: string, value: unknown): string {
