@@ -6,10 +6,10 @@ export {
   type FileHeader,
   type FileTensor,
   type LoadOptions,
-  type LoadProgress,
   loadSafetensors,
   readSafetensorsHeader,
   streamSafetensors,
 } from "./load-safetensors.js";
 export { loadSafetensorsShards, type ShardOptions } from "./load-shards.js";
+export type { LoadProgress } from "./read-entries.js";
 export { saveSafetensors, type TensorToSave } from "./save-safetensors.js";
