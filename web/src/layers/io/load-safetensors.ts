@@ -71,7 +71,7 @@ async function* read(
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
   const given = readRecord(where, "options", options, [...LOAD_OPTIONS, "keepHalves"]);
   const keepHalves = readBoolean(where, "keepHalves", given["keepHalves"], false);
-  for await (const [entry, buffer] of streamEntries(where, source, given, readHeader)) {
+  for await (const [entry, { buffer }] of streamEntries(where, source, given, readHeader)) {
     yield [entry.name, tensorOf(entry, buffer, keepHalves)];
   }
 }

@@ -62,23 +62,42 @@ export function readHeaderOnly<Layout>(
   });
 }
 
-/** The wanted tensors with their bytes, in memory of their own. `given` are `EntryOptions`, unchecked. */
-export async function* streamEntries<Entry extends FileEntry>(
-  where: string,
-  source: FileSource,
-  given: Readonly<Record<string, unknown>>,
-  readHeader: HeaderReader<FileLayout<Entry>>,
-): AsyncGenerator<[Entry, ArrayBuffer], void, undefined> {
-  const onProgress = readCallback(where, given["onProgress"]);
-  const signal = readSignal(where, given["signal"]);
-  const only = readOnly(where, given["only"]);
-  const reader = await ByteReader.open(where, source, signal);
-  let total: number | undefined;
-  reader.onBytes = () => onProgress?.({ loaded: reader.position, total });
-  try {
-    const { entries, dataStart, fileSize, endsThere } = await readHeader(where, reader);
-    total = fileSize;
-    const wanted = choose(where, only, entries);
+/** An open file whose tensors are read. It must be closed. */
+export class EntryReader {
+  readonly reader: ByteReader;
+  readonly #where: string;
+  readonly #only: Only;
+  #total: number | undefined;
+
+  /** `given` are `EntryOptions`, unchecked. */
+  static async open(
+    where: string,
+    source: FileSource,
+    { onProgress, signal, only }: Readonly<Record<string, unknown>>,
+  ): Promise<EntryReader> {
+    const report = readCallback(where, onProgress);
+    const read = readSignal(where, signal);
+    const wanted = readOnly(where, only);
+    return new EntryReader(where, await ByteReader.open(where, source, read), wanted, report);
+  }
+
+  private constructor(where: string, reader: ByteReader, only: Only, report: ReturnType<typeof readCallback>) {
+    this.#where = where;
+    this.#only = only;
+    this.reader = reader;
+    reader.onBytes = () => report?.({ loaded: reader.position, total: this.#total });
+  }
+
+  /** The wanted tensors with their bytes, in memory of their own. The header was read. */
+  async *tensors<Entry extends FileEntry>({
+    entries,
+    dataStart,
+    fileSize,
+    endsThere,
+  }: FileLayout<Entry>): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
+    const [where, reader] = [this.#where, this.reader];
+    this.#total = fileSize;
+    const wanted = choose(where, this.#only, entries);
     for (const entry of entries) {
       // The rest of the file need not be fetched.
       if (wanted.size === 0) return;
@@ -86,15 +105,32 @@ export async function* streamEntries<Entry extends FileEntry>(
       const gap = dataStart + entry.start - reader.position;
       assertThere(where, "before", entry.name, await reader.skip(gap), gap);
       const size = entry.end - entry.start;
-      const { buffer, length } = await reader.read(size);
-      assertThere(where, "within", entry.name, length, size);
-      yield [entry, buffer];
+      const bytes = await reader.read(size);
+      assertThere(where, "within", entry.name, bytes.length, size);
+      yield [entry, bytes];
     }
     if (endsThere && reader.position === fileSize && !(await reader.isAtEnd())) {
       throw new HeedError("load", `${where}: the file must end after its last tensor, at ${fileSize} bytes, got more`);
     }
+  }
+
+  close(): void {
+    this.reader.close();
+  }
+}
+
+/** The wanted tensors of a file. */
+export async function* streamEntries<Entry extends FileEntry>(
+  where: string,
+  source: FileSource,
+  given: Readonly<Record<string, unknown>>,
+  readHeader: HeaderReader<FileLayout<Entry>>,
+): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
+  const file = await EntryReader.open(where, source, given);
+  try {
+    yield* file.tensors(await readHeader(where, file.reader));
   } finally {
-    reader.close();
+    file.close();
   }
 }
 
