@@ -122,6 +122,7 @@ export class ByteReader {
   }
 
   async #next(wanted: number): Promise<Uint8Array | null> {
+    assertNotAborted(this.#where, this.#signal);
     const chunk = this.#left.length > 0 ? this.#left : await this.#pull(wanted);
     if (chunk === null) return null;
     const taken = chunk.subarray(0, wanted);
