@@ -15,6 +15,7 @@ const BUDGETS: readonly (readonly [entry: RegExp, name: RegExp, bytes: number])[
   [/^heed\/layers$/, /^(greedy|sample|stream(Greedy|Sample)|beamSearch)$/, 12_000],
   [/^heed\/layers$/, /^(from.*Attention|saveSafetensors)$/, 8_000],
   [/^heed\/layers$/, /^(load|stream|read)Safetensors/, 20_000],
+  [/^heed\/layers$/, /^(load|stream|read)Gguf/, 35_000],
   [/^heed\/layers$/, /Tokenizer$/, 45_000],
   [/^heed\/train$/, /^constant$/, 2_000],
   [/^heed\/train$/, /^(linear|warmupCosine)$/, 3_000],

@@ -19,20 +19,30 @@ export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./
 export { fromKerasAttention } from "./import-keras.js";
 export { fromTorchAttention } from "./import-torch.js";
 export {
+  type EntryOptions,
   type FileArray,
   type FileDType,
   type FileHeader,
   type FileSource,
   type FileTensor,
+  type GgufHeader,
+  type GgufModel,
+  type GgufOptions,
+  type GgufTensor,
+  type GgufValue,
   type LoadOptions,
   type LoadProgress,
+  loadGguf,
   loadSafetensors,
   loadSafetensorsShards,
+  readGgufHeader,
   readSafetensorsHeader,
   type ShardOptions,
   saveSafetensors,
+  streamGguf,
   streamSafetensors,
   type TensorToSave,
+  type WeightFormat,
 } from "./io/index.js";
 export {
   type Forwarded,

@@ -78,6 +78,20 @@ export class ByteReader {
     return bytes;
   }
 
+  /** The next bytes, which are still to be read; at least `count`, fewer where the source ends. */
+  async peek(count: number): Promise<Uint8Array> {
+    const chunks = [this.#left];
+    let length = this.#left.length;
+    while (length < count) {
+      const chunk = await this.#pull(count - length);
+      if (chunk === null) break;
+      chunks.push(chunk);
+      length += chunk.length;
+    }
+    this.#left = joined(this.#where, chunks, length);
+    return this.#left;
+  }
+
   /** Skips up to `count` bytes and returns how many there were. */
   async skip(count: number): Promise<number> {
     const from = this.#position;
@@ -108,6 +122,7 @@ export class ByteReader {
   }
 
   async #next(wanted: number): Promise<Uint8Array | null> {
+    assertNotAborted(this.#where, this.#signal);
     const chunk = this.#left.length > 0 ? this.#left : await this.#pull(wanted);
     if (chunk === null) return null;
     const taken = chunk.subarray(0, wanted);
@@ -160,6 +175,19 @@ export function decodeUtf8(where: string, what: string, bytes: Uint8Array): stri
   } catch (cause) {
     throw new HeedError("load", `${where}: ${what} must be UTF-8, got bytes that are not`, { cause });
   }
+}
+
+/** Without a copy where one of them has all bytes. */
+function joined(where: string, chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = chunks.find((chunk) => chunk.length === length);
+  if (whole !== undefined) return whole;
+  const all = allocate(where, length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }
 
 function allocate(where: string, bytes: number): Uint8Array<ArrayBuffer> {

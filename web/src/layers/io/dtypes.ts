@@ -79,7 +79,7 @@ const ALL: readonly Format[] = [
 export const FORMATS: ReadonlyMap<string, Format> = new Map(ALL.map((format) => [format.name, format]));
 
 /** bfloat16 is the upper 16 bits of an f32. */
-function widenBf16(bf16: Uint16Array): Float32Array<ArrayBuffer> {
+export function widenBf16(bf16: Uint16Array): Float32Array<ArrayBuffer> {
   const f32 = new Uint32Array(bf16.length);
   for (let i = 0; i < bf16.length; i++) f32[i] = (bf16[i] ?? 0) << 16;
   return new Float32Array(f32.buffer);

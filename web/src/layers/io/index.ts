@@ -1,15 +1,26 @@
-// Model files: loading and saving safetensors.
+// Model files: loading safetensors and GGUF, and saving safetensors.
 
 export type { FileSource } from "./byte-reader.js";
 export type { FileArray, FileDType } from "./dtypes.js";
 export {
+  type GgufHeader,
+  type GgufModel,
+  type GgufOptions,
+  loadGguf,
+  readGgufHeader,
+  streamGguf,
+} from "./gguf/load.js";
+export type { GgufTensor } from "./gguf/tensor.js";
+export type { WeightFormat } from "./gguf/tensor-types.js";
+export type { GgufValue } from "./gguf/values.js";
+export {
   type FileHeader,
   type FileTensor,
   type LoadOptions,
-  type LoadProgress,
   loadSafetensors,
   readSafetensorsHeader,
   streamSafetensors,
 } from "./load-safetensors.js";
 export { loadSafetensorsShards, type ShardOptions } from "./load-shards.js";
+export type { EntryOptions, LoadProgress } from "./read-entries.js";
 export { saveSafetensors, type TensorToSave } from "./save-safetensors.js";

@@ -4,7 +4,9 @@ import { causeText } from "../../base/errors.js";
 
 /** The first bytes, in hexadecimal, of other formats for models. */
 const BEGINNINGS: readonly (readonly [start: RegExp, what: string])[] = [
-  [/^47475546/, "a GGUF file: load the safetensors file that it was converted from"],
+  // A length below 2^40, then JSON.
+  [/^.{10}0000007b/, "a safetensors file: load it by loadSafetensors"],
+  [/^47475546/, "a GGUF file: load it by loadGguf"],
   [/^504b0304|^800[2-5]/, "a file of PyTorch's: save the model by save_file of safetensors.torch"],
   [/^89484446/, "an HDF5 file: save its weights by save_file of safetensors.numpy"],
   // A ModelProto: its version, then the name of its producer or another field.

@@ -6,23 +6,16 @@ import { isOptions, isRecord } from "../../base/read-values.js";
 import { type ByteReader, decodeUtf8 } from "./byte-reader.js";
 import { FORMATS, type Format } from "./dtypes.js";
 import { whatItIs } from "./other-files.js";
+import type { FileEntry, FileLayout } from "./read-entries.js";
 import { parseUniqueJson } from "./unique-json.js";
 
-export interface HeaderEntry {
-  readonly name: string;
+export interface HeaderEntry extends FileEntry {
   readonly format: Format;
   readonly shape: readonly number[];
-  /** The first byte, and the byte after the last, counted from the end of the header. */
-  readonly start: number;
-  readonly end: number;
 }
 
-export interface Header {
+export interface Header extends FileLayout<HeaderEntry> {
   readonly metadata: ReadonlyMap<string, string>;
-  /** In the order of the file. */
-  readonly entries: readonly HeaderEntry[];
-  /** Bytes of the length, the header and the data. */
-  readonly fileSize: number;
 }
 
 /** The format's own bound. */
@@ -54,11 +47,12 @@ export async function readHeader(where: string, reader: ByteReader): Promise<Hea
   if (bytes[0] !== 0x7b) throw new HeedError("load", `${where}: a header must start with "{"`);
   const header = parseUniqueJson(where, "the header", decodeUtf8(where, "the header", bytes));
   const { metadata, entries } = readEntries(where, header);
-  const fileSize = 8 + size + assertGapless(where, entries);
+  const dataStart = 8 + size;
+  const fileSize = dataStart + assertGapless(where, entries);
   if (reader.size !== undefined && reader.size !== fileSize) {
     throw new HeedError("load", `${where}: the file must be ${fileSize} bytes by its header, got ${reader.size}`);
   }
-  return { metadata, entries, fileSize };
+  return { metadata, entries, dataStart, fileSize, endsThere: true };
 }
 
 function readEntries(where: string, header: unknown): Pick<Header, "metadata" | "entries"> {

@@ -1,0 +1,60 @@
+// What the header of a GGUF file says of its model: configuration, tokenizer, and what becomes of each tensor.
+
+import { showValue } from "../../../base/describe.js";
+import type { ModelConfig } from "../../models/config.js";
+import { type Architecture, architectureOf, ModelFile } from "./architecture.js";
+import type { GgufEntry, GgufLayout } from "./header.js";
+import { separated } from "./interleaved.js";
+import { Metadata } from "./metadata.js";
+import { renamed } from "./names.js";
+import { llama3Of, ROPE_FACTORS } from "./rope-factors.js";
+import { type TokenizerJson, tokenizerOf } from "./tokenizer/tokenizer.js";
+
+export class ModelReader {
+  readonly chatTemplate: string | null;
+  readonly tokenizer: TokenizerJson | null;
+  readonly #metadata: Metadata;
+  readonly #architecture: Architecture;
+  #config: ModelConfig;
+
+  constructor(where: string, { metadata, entries }: GgufLayout, wantsTokenizer: boolean) {
+    this.#metadata = new Metadata(where, metadata);
+    const parts = this.#metadata.whole("split.count") ?? 1;
+    if (parts > 1) throw this.#metadata.unsupported("a model must be in one file", `one of ${parts}`);
+    const file = new ModelFile(this.#metadata, entries);
+    this.#architecture = architectureOf(file);
+    for (const { name } of entries) {
+      if (name !== ROPE_FACTORS && this.#nameOf(name) === undefined) {
+        throw this.#metadata.unsupported(`a ${file.name} must have no tensor of a kind that heed does not know`, name);
+      }
+    }
+    this.#config = this.#architecture.config(file);
+    this.tokenizer = wantsTokenizer ? tokenizerOf(this.#metadata) : null;
+    this.chatTemplate = this.#metadata.text("tokenizer.chat_template") ?? null;
+  }
+
+  /** Complete once all tensors were taken. */
+  get config(): ModelConfig {
+    return this.#config;
+  }
+
+  /** The published name of a tensor, and its bytes with rows in the published order; null for what went into the configuration. */
+  take(entry: GgufEntry, bytes: Uint8Array<ArrayBuffer>): [string, Uint8Array<ArrayBuffer>] | null {
+    const { where } = this.#metadata;
+    if (entry.name === ROPE_FACTORS) {
+      const base = this.#config.rope_parameters?.rope_theta ?? 10000;
+      const rope_parameters = llama3Of(where, entry.type.dequantize(bytes), base);
+      this.#config = { ...this.#config, rope_parameters };
+      return null;
+    }
+    const field = this.#architecture.interleaved[entry.name.replace(/\.\d+\./, ".*.").replace(/\.(weight|bias)$/, "")];
+    const heads = field === undefined ? undefined : this.#config[field];
+    const what = `${where}: tensor ${showValue(entry.name)}`;
+    const rows = heads ? separated(what, bytes, entry.shape[0] ?? 1, heads) : bytes;
+    return [this.#nameOf(entry.name) ?? entry.name, rows];
+  }
+
+  #nameOf(name: string): string | undefined {
+    return renamed(this.#architecture.names, name);
+  }
+}

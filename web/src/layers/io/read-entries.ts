@@ -1,0 +1,173 @@
+// Reads the tensors of a file whose header says where they lie, each as soon as its bytes have arrived.
+
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import { guardAsync } from "../../base/guard.js";
+import { readRecord, readSignal } from "../../base/read-values.js";
+import { listOf, MOST_LISTED } from "../../base/typed-array.js";
+import { ByteReader, type FileSource } from "./byte-reader.js";
+
+export interface LoadProgress {
+  /** Bytes that were read or skipped. */
+  readonly loaded: number;
+  /** Bytes of the file; undefined until its header has arrived. */
+  readonly total: number | undefined;
+}
+
+export interface EntryOptions {
+  /** The tensors to load, by name or by a test of names. The others take no memory. Default all. */
+  readonly only?: readonly string[] | ((name: string) => boolean) | undefined;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const LOAD_OPTIONS = ["only", "onProgress", "signal"];
+
+/** A tensor in a file. */
+export interface FileEntry {
+  readonly name: string;
+  /** The first byte, and the byte after the last, counted from the first byte of data. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface FileLayout<Entry extends FileEntry> {
+  /** In the order of the file, without overlaps. */
+  readonly entries: readonly Entry[];
+  /** The first byte of data. */
+  readonly dataStart: number;
+  /** The byte after the last tensor. */
+  readonly fileSize: number;
+  /** Whether the file must end there. */
+  readonly endsThere: boolean;
+}
+
+export type HeaderReader<Layout> = (where: string, reader: ByteReader) => Promise<Layout>;
+
+/** Reads the header of a file, and nothing after it. */
+export function readHeaderOnly<Layout>(
+  where: string,
+  source: FileSource,
+  options: Pick<EntryOptions, "signal"> | undefined,
+  readHeader: HeaderReader<Layout>,
+): Promise<Layout> {
+  return guardAsync("load", where, async () => {
+    const signal = readSignal(where, readRecord(where, "options", options, ["signal"])["signal"]);
+    const reader = await ByteReader.open(where, source, signal);
+    try {
+      return await readHeader(where, reader);
+    } finally {
+      reader.close();
+    }
+  });
+}
+
+/** An open file whose tensors are read. It must be closed. */
+export class EntryReader {
+  readonly reader: ByteReader;
+  readonly #where: string;
+  readonly #only: Only;
+  #total: number | undefined;
+
+  /** `given` are `EntryOptions`, unchecked. */
+  static async open(
+    where: string,
+    source: FileSource,
+    { onProgress, signal, only }: Readonly<Record<string, unknown>>,
+  ): Promise<EntryReader> {
+    const report = readCallback(where, onProgress);
+    const read = readSignal(where, signal);
+    const wanted = readOnly(where, only);
+    return new EntryReader(where, await ByteReader.open(where, source, read), wanted, report);
+  }
+
+  private constructor(where: string, reader: ByteReader, only: Only, report: ReturnType<typeof readCallback>) {
+    this.#where = where;
+    this.#only = only;
+    this.reader = reader;
+    reader.onBytes = () => report?.({ loaded: reader.position, total: this.#total });
+  }
+
+  /** The wanted tensors with their bytes, in memory of their own. The header was read. */
+  async *tensors<Entry extends FileEntry>({
+    entries,
+    dataStart,
+    fileSize,
+    endsThere,
+  }: FileLayout<Entry>): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
+    const [where, reader] = [this.#where, this.reader];
+    this.#total = fileSize;
+    const wanted = choose(where, this.#only, entries);
+    for (const entry of entries) {
+      // The rest of the file need not be fetched.
+      if (wanted.size === 0) return;
+      if (!wanted.delete(entry.name)) continue;
+      const gap = dataStart + entry.start - reader.position;
+      assertThere(where, "before", entry.name, await reader.skip(gap), gap);
+      const size = entry.end - entry.start;
+      const bytes = await reader.read(size);
+      assertThere(where, "within", entry.name, bytes.length, size);
+      yield [entry, bytes];
+    }
+    if (endsThere && reader.position === fileSize && !(await reader.isAtEnd())) {
+      throw new HeedError("load", `${where}: the file must end after its last tensor, at ${fileSize} bytes, got more`);
+    }
+  }
+
+  close(): void {
+    this.reader.close();
+  }
+}
+
+/** The wanted tensors of a file. */
+export async function* streamEntries<Entry extends FileEntry>(
+  where: string,
+  source: FileSource,
+  given: Readonly<Record<string, unknown>>,
+  readHeader: HeaderReader<FileLayout<Entry>>,
+): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
+  const file = await EntryReader.open(where, source, given);
+  try {
+    yield* file.tensors(await readHeader(where, file.reader));
+  } finally {
+    file.close();
+  }
+}
+
+function assertThere(where: string, place: string, name: string, got: number, size: number): void {
+  if (got === size) return;
+  throw new HeedError(
+    "load",
+    `${where}: the file ends ${place} tensor ${showValue(name)}, after ${got} of ${size} bytes`,
+  );
+}
+
+type Only = ReadonlySet<string> | ((name: string) => unknown) | null;
+
+function readOnly(where: string, value: unknown): Only {
+  if (value === undefined) return null;
+  if (typeof value === "function") return (name) => Reflect.apply(value, undefined, [name]);
+  const names = listOf<string>(value, MOST_LISTED, (name) => typeof name === "string");
+  if (names !== null) return new Set(names);
+  throw new HeedError("option", `${where}: only must be names or a function of one, got ${showValue(value)}`);
+}
+
+/** The names of tensors to read. Throws where one that was asked for is missing. */
+function choose(where: string, only: Only, entries: readonly FileEntry[]): Set<string> {
+  const names = entries.map(({ name }) => name);
+  if (only === null) return new Set(names);
+  if (typeof only === "function") return new Set(names.filter((name) => Boolean(only(name))));
+  const there = new Set(names);
+  for (const name of only) {
+    if (!there.has(name)) {
+      throw new HeedError("load", `${where}: the file must have what only names, got none named ${showValue(name)}`);
+    }
+  }
+  return new Set(only);
+}
+
+function readCallback(where: string, value: unknown): ((progress: LoadProgress) => void) | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "function") return (progress) => Reflect.apply(value, undefined, [progress]);
+  throw new HeedError("option", `${where}: onProgress must be a function, got ${showValue(value)}`);
+}
