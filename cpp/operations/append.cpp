@@ -11,18 +11,18 @@ bool append(const AppendCall& call, const AppendedRows& part, DType page_type) {
   kernels::KvRows pages{.dtype = page_type,
                         .data = nullptr,
                         .stride = part.cached.strides[2],
-                        .pages = pointer<const void* const>(call.pages.table),
-                        .page_size = call.pages.rows,
+                        .pages = pointer<const void* const>(call.pages.pages),
+                        .page_size = call.pages.page_rows,
                         .skipped = call.pages.first_row,
                         .offset = 0,
                         .scales = part.scales};
   const auto [batch, heads, count, dim] = part.rows.shape;
-  for (int b = 0; b < batch; ++b) {
+  for (std::ptrdiff_t b = 0; b < batch; ++b) {
     pages.offset = static_cast<std::ptrdiff_t>(part.cached.address);
     rows.data = kernels::FloatRow{pointer<const char>(part.rows.address), type}.from(b * part.rows.strides[0]).data;
     for (int h = 0; h < heads; ++h) {
       if (!append_rows(rows, pages, count, dim)) return false;
-      pages.offset += part.cached.strides[1] * bytes_of(page_type);
+      pages.offset += std::ptrdiff_t{part.cached.strides[1]} * bytes_of(page_type);
       rows.data = rows.first().from(part.rows.strides[1]).data;
     }
     pages.pages += call.pages.per_batch;

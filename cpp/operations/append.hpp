@@ -22,7 +22,7 @@ struct AppendCall {
   std::int32_t page_type;
 
   HEED_FIELDS(header, key.rows, key.cached, key.scales, key.type, value.rows, value.cached, value.scales, value.type,
-              pages.table, pages.per_batch, pages.rows, pages.first_row, page_type)
+              pages, page_type)
 };
 
 /// Computed on one thread: writing takes little time beside the attention that follows.

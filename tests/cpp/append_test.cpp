@@ -39,7 +39,8 @@ struct Head {
             .offset = 64,
             .scales = static_cast<std::ptrdiff_t>(kPageRows * width * bytes_of(dtype) + 64)};
     for (int page = 0; page < 2; ++page) {
-      bytes[page].assign(static_cast<std::size_t>(rows.offset + rows.scales + kPageRows * 4 + 64), kUntouchedByte);
+      bytes[page].assign(static_cast<std::size_t>(rows.offset + rows.scales + Index{kPageRows} * 4 + 64),
+                         kUntouchedByte);
       table[page] = bytes[page].data();
     }
   }
@@ -61,7 +62,7 @@ struct Head {
     if (rows.dtype == DType::f32) return read<float>(page, (row * rows.stride + d) * 4) == wanted;
     if (rows.dtype == DType::f16) return read<Float16>(page, (row * rows.stride + d) * 2) == round_to_half(wanted);
     const int in_tile = row % i8_tile_rows(rows.dtype);
-    const double scale = read<float>(page, rows.scales + row * 4);
+    const double scale = read<float>(page, rows.scales + std::ptrdiff_t{row} * 4);
     const auto at =
         (row - in_tile) * rows.stride + i8_row_offset(rows.dtype, in_tile) + i8_number_offset(rows.dtype, d);
     return std::abs(read<std::int8_t>(page, at) * scale - wanted) <= 0.501 * scale;
@@ -69,7 +70,8 @@ struct Head {
   /// How many bytes are not as they were.
   [[nodiscard]] Index changed() const {
     Index count = 0;
-    for (const auto& page : bytes) count += std::ranges::count_if(page, [](char byte) { return byte != kUntouchedByte; });
+    for (const auto& page : bytes)
+      count += std::ranges::count_if(page, [](char byte) { return byte != kUntouchedByte; });
     return count;
   }
 };
@@ -80,14 +82,14 @@ TEST_CASE("appended rows lie where pages have them, across pages, and nothing el
     for (const int first_row : {0, 14, kPageRows - 3}) {
       for (const int dim : {1, 7, 18, 64}) {
         const int gap = first_row == 0 ? 0 : 3;
-        std::vector<float> numbers;
-        for (int i = 0; i < kTokens * (dim + gap); ++i) numbers.push_back(random.normal());
-        Head head(dtype, dim, first_row);
+        std::vector<float> numbers(static_cast<std::size_t>(kTokens) * static_cast<std::size_t>(dim + gap));
+        for (float& number : numbers) number = random.normal();
+        const Head head(dtype, dim, first_row);
         CHECK(append_rows({.dtype = DType::f32, .data = numbers.data(), .stride = dim + gap}, head.rows, kTokens, dim));
         for (int i = 0; i < kTokens; ++i) {
           for (int d = 0; d < dim; ++d) CHECK(head.has(i, d, numbers[static_cast<std::size_t>(i * (dim + gap) + d)]));
         }
-        CHECK(head.changed() <= kTokens * (dim * bytes_of(dtype) + (is_int8(dtype) ? 4 : 0)));
+        CHECK(head.changed() <= Index{kTokens} * (dim * bytes_of(dtype) + (is_int8(dtype) ? 4 : 0)));
       }
     }
   }
@@ -101,34 +103,34 @@ TEST_CASE("numbers at the borders of f16 are rounded as double precision rounds 
     }
   }
   const int dim = static_cast<int>(numbers.size());
-  Head f16(DType::f16, dim, 0), f32(DType::f32, dim, 0);
+  const Head f16(DType::f16, dim, 0), f32(DType::f32, dim, 0);
   CHECK(append_rows({.dtype = DType::f32, .data = numbers.data(), .stride = dim}, f16.rows, 1, dim));
-  std::vector<Float16> halves;
-  for (const float number : numbers) halves.push_back(round_to_half(number));
+  std::vector<Float16> halves(numbers.size());
+  std::ranges::transform(numbers, halves.begin(), round_to_half);
   CHECK(append_rows({.dtype = DType::f16, .data = halves.data(), .stride = dim}, f32.rows, 1, dim));
   for (int d = 0; d < dim; ++d) {
     CHECK(f16.has(0, d, numbers[static_cast<std::size_t>(d)]));
-    CHECK(round_to_half(f32.read<float>(0, d * 4)) == halves[static_cast<std::size_t>(d)]);
+    CHECK(round_to_half(f32.read<float>(0, std::ptrdiff_t{d} * 4)) == halves[static_cast<std::size_t>(d)]);
   }
 }
 
 TEST_CASE("f16 pages say that a row is not finite, and int8 refuses it") {
-  constexpr int dim = 6;
+  constexpr std::size_t dim = 6;
   for (const float wrong :
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 65520.0F}) {
     std::vector<float> numbers(2 * dim, 1.0F);
     numbers[dim + 5] = wrong;
     const KvRows rows{.dtype = DType::f32, .data = numbers.data(), .stride = dim};
-    Head f16(DType::f16, dim, kPageRows - 1);
+    const Head f16(DType::f16, int{dim}, kPageRows - 1);
     const auto mark = [&](int page) { return f16.read<std::int32_t>(page, f16.rows.scales); };
     const std::int32_t before = mark(0);
-    CHECK(append_rows(rows, f16.rows, 2, dim));
+    CHECK(append_rows(rows, f16.rows, 2, int{dim}));
     CHECK(mark(0) == before);
     CHECK(mark(1) == 1);
 
-    Head int8(DType::i8_keys, dim, 0);
-    CHECK(append_rows(rows, int8.rows, 1, dim));
-    CHECK(append_rows(rows, int8.rows, 2, dim) == std::isfinite(wrong));
+    const Head int8(DType::i8_keys, int{dim}, 0);
+    CHECK(append_rows(rows, int8.rows, 1, int{dim}));
+    CHECK(append_rows(rows, int8.rows, 2, int{dim}) == std::isfinite(wrong));
   }
 }
 

@@ -20,7 +20,7 @@ std::uint16_t to_f16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t sign = (bits >> 16U) & 0x8000U;
   const std::uint32_t size = bits & 0x7FFFFFFFU;
-  const float magnitude = std::bit_cast<float>(size);
+  const auto magnitude = std::bit_cast<float>(size);
   std::uint32_t f16 = 0x7E00U;
   if (magnitude < 0x1p-14F) {
     // The last bit of 0.5 counts 2^-24, as that of an f16 number which is not normal.
@@ -77,7 +77,10 @@ bool append_rows(const KvRows& rows, const KvRows& pages, int count, int dim) {
       if (scale > 0.0F) inverse = 1.0 / scale;
     }
     for_each_vector(source, dim, [&](Batch numbers, int d, int some) {
-      if (row.dtype == DType::f32) return store_some(numbers, writable(row.f32()) + d, some);
+      if (row.dtype == DType::f32) {
+        store_some(numbers, writable(row.f32()) + d, some);
+        return;
+      }
       alignas(kScratchAlignment) float lanes[kLanes];
       numbers.store_aligned(lanes);
       for (int lane = 0; lane < some; ++lane, ++d) {

@@ -44,10 +44,10 @@ struct AttentionCall {
   std::int32_t slice_of[6];      // SliceOf in its order; a batch of 0: the call is whole
 
   HEED_FIELDS(header, query, key, value, mask, bias, keep, output, weights, lse, scores, entropy, mean_weights, score.w,
-              score.wq, score.wk, score.b, score.v, score.bandwidth, pages.table, pages.per_batch, pages.rows,
-              pages.first_row, key_scales, value_scales, score_options, weight_options, mask_options, expressions.words,
-              expressions.word_count, expressions.numbers, expressions.number_count, scale, score_kind, block_queries,
-              block_keys, score_stage, query_type, key_type, value_type, weight_rows_begin, weight_rows_end, slice_of)
+              score.wq, score.wk, score.b, score.v, score.bandwidth, pages, key_scales, value_scales, score_options,
+              weight_options, mask_options, expressions.words, expressions.word_count, expressions.numbers,
+              expressions.number_count, scale, score_kind, block_queries, block_keys, score_stage, query_type, key_type,
+              value_type, weight_rows_begin, weight_rows_end, slice_of)
 };
 
 Status run(const AttentionCall& call, Executor& executor);

@@ -13,11 +13,11 @@ inline FloatView unpack_rows(const AttentionCall& call, const PackedView& packed
                              std::int32_t scales) {
   FloatView view = unpack(packed, dtype);
   if (is_int8(view.dtype)) view.dtype = bytes;
-  if (call.pages.table == 0) return view;
+  if (call.pages.pages == 0) return view;
   view.data = nullptr;
-  view.pages = {.table = pointer<const void* const>(call.pages.table),
+  view.pages = {.table = pointer<const void* const>(call.pages.pages),
                 .per_batch = call.pages.per_batch,
-                .rows = call.pages.rows,
+                .rows = call.pages.page_rows,
                 .first = call.pages.first_row};
   view.offset = packed.address;
   view.scales = scales;

@@ -27,10 +27,12 @@ struct PackedView {
 
 /// The page table of a cache.
 struct PackedPages {
-  std::uint32_t table;  // address; 0: there are no pages
+  std::uint32_t pages;  // its address; 0: there are no pages
   std::int32_t per_batch;
-  std::int32_t rows;
+  std::int32_t page_rows;
   std::int32_t first_row;
+
+  HEED_FIELDS(pages, per_batch, page_rows, first_row)
 };
 
 /// A call that is the start of another. TypeScript writes it by the fields of its own.

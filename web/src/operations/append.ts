@@ -20,7 +20,7 @@ export const APPEND: CoreOperation<AppendProblem> = {
   module: "core",
   call: CALL,
   pack({ key, value, cachedKey, cachedValue, pages }, builder) {
-    packPages(CALL.pagesTable, pages, builder);
+    packPages(CALL.pages, pages, builder);
     builder.integer(CALL.operation, OPERATION.append);
     builder.input(CALL.keyRows, key);
     builder.input(CALL.keyCached, cachedKey);

@@ -14,7 +14,7 @@ export const PAGED_ATTENTION: CoreOperation<PagedProblem> = {
   ...ATTENTION,
   pack(problem, builder) {
     const { pages } = problem;
-    packPages(CALL.pagesTable, pages, builder);
+    packPages(CALL.pages, pages, builder);
     builder.integer(CALL.keyScales, pages.keyScales);
     builder.integer(CALL.valueScales, pages.valueScales);
     ATTENTION.pack(problem, builder);
@@ -24,7 +24,7 @@ export const PAGED_ATTENTION: CoreOperation<PagedProblem> = {
     const { axes, ...rest } = ATTENTION.cut(problem, workers, most);
     const [byBatch, ...others] = axes;
     if (byBatch === undefined) throw new TypeError("attention is cut by batch entries");
-    const starts = [...(byBatch.starts ?? []), [CALL.pagesTable, perBatch * Int32Array.BYTES_PER_ELEMENT] as const];
+    const starts = [...(byBatch.starts ?? []), [CALL.pages, perBatch * Int32Array.BYTES_PER_ELEMENT] as const];
     // What is left are heads, and queries, which share all that they read of a page.
     const paged = others.map((axis) => (axis.shares ? axis : { ...axis, entryBytes: headBytes }));
     return { ...rest, axes: [{ ...byBatch, starts, entries: perBatch }, ...paged] };
