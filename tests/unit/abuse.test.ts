@@ -1,5 +1,6 @@
 // Whatever a public function is given, it gives a result or throws a HeedError, and the engine works on.
 
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as expr from "../../web/src/expr/index.js";
 import * as heed from "../../web/src/index.js";
@@ -167,7 +168,18 @@ const llama = (): object => ({
   rope_scaling: { rope_type: "linear", factor: 2 },
 });
 
+const ggufs = JSON.parse(readFileSync(new URL("../fixtures/gguf.json", import.meta.url), "utf8"));
+const gguf = (): Uint8Array => Uint8Array.from(Buffer.from(ggufs.qwen3.file, "base64"));
+const reading = (): object => ({ onProgress: () => {}, signal: signal() });
+
 const FILES: readonly Entry[] = [
+  ["loadGguf", layers.loadGguf, () => [gguf(), { weights: "as stored", tokenizer: true, ...reading() }]],
+  [
+    "streamGguf",
+    (...given) => collect(Reflect.apply(layers.streamGguf, null, given)),
+    () => [gguf(), { only: ["output_norm.weight"], ...reading() }],
+  ],
+  ["readGgufHeader", layers.readGgufHeader, () => [gguf(), { signal: signal() }]],
   ["loadSafetensors", layers.loadSafetensors, () => [file(), load()]],
   [
     "streamSafetensors",
