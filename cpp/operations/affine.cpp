@@ -56,8 +56,8 @@ Status run(const AffineCall& call, Executor& executor, const StopFlag* stop) {
   const int workers = choose_workers(executor, multiplications);
   const Index row_cuts = divide_up(input.count, kRowsPerTask);
   // Those of few rows are a multiple of the panels that are read at once.
-  const Index columns_per_task =
-      choose_columns(output.length, input.count, workers, input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
+  const Index columns_per_task = choose_columns(output.length, input.count, workers,
+                                                input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
   const Index per_worker = std::min(input.count, kRowsPerTask) * kernels::kPanel;
   const Scratch scratch(output.length % kernels::kPanel == 0 ? 0 : per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "linear: scratch memory must fit, could not get it"};

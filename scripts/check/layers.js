@@ -112,6 +112,8 @@ const WEB_ROOMS = {
   viz: ["base"],
   "layers/io": ["api", "base"],
   "layers/text": ["layers/io", "api", "base"],
+  // GGUF in what models take: configuration, names, tokenizer
+  "layers/gguf": ["layers", "layers/io", "layers/models/config.ts", "base"],
   "layers/generate": ["api", "base"],
   "layers/models": [
     "layers",
@@ -124,7 +126,7 @@ const WEB_ROOMS = {
     "backends",
     "base",
   ],
-  "layers/index.ts": ["layers", "layers/io", "layers/text", "layers/generate", "layers/models", "api"],
+  "layers/index.ts": ["layers", "layers/gguf", "layers/io", "layers/text", "layers/generate", "layers/models", "api"],
   layers: [
     "layers/io",
     "layers/text",

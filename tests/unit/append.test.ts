@@ -177,7 +177,8 @@ describe.each(FEW_KINDS)("appending, $variant, $worker worker", async (kind) => 
     };
     const fine = Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8);
     for (const wrong of [Number.NaN, Number.NEGATIVE_INFINITY]) {
-      const broken = fine.with(6, wrong);
+      const broken = fine.slice();
+      broken[6] = wrong;
       for (const [key, value] of [
         [broken, fine],
         [fine, broken],

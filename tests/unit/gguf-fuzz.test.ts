@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { HeedError } from "../../web/src/index.js";
+import { Metadata } from "../../web/src/layers/gguf/metadata.js";
+import { tokenizerOf } from "../../web/src/layers/gguf/tokenizer/tokenizer.js";
 import { type FileSource, loadGguf, loadTokenizer, readGgufHeader, streamGguf } from "../../web/src/layers/index.js";
-import { Metadata } from "../../web/src/layers/io/gguf/metadata.js";
-import { tokenizerOf } from "../../web/src/layers/io/gguf/tokenizer/tokenizer.js";
 import { Random } from "../support/random.js";
 
 const SEED = 44;
@@ -53,7 +53,7 @@ function mutated(random: Random, file: Uint8Array<ArrayBuffer>): Uint8Array<Arra
 }
 
 function sourceOf(random: Random, file: Uint8Array<ArrayBuffer>): FileSource {
-  return random.chance(0.9) ? file : random.pick([new Blob([file]), new Response(file).body ?? file]);
+  return random.chance(0.9) ? file : random.pick<FileSource>([new Blob([file]), new Response(file).body ?? file]);
 }
 
 /** Whether it loaded. Throws what is no HeedError. */

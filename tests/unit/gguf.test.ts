@@ -2,6 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { readGgufLayout } from "../../web/src/layers/gguf/header.js";
+import { Metadata } from "../../web/src/layers/gguf/metadata.js";
+import { BERT_TENSORS, DECODER_TENSORS, inverted, renamed } from "../../web/src/layers/gguf/names.js";
+import { TENSOR_TYPES } from "../../web/src/layers/gguf/tensor-types.js";
+import { tokenizerOf } from "../../web/src/layers/gguf/tokenizer/tokenizer.js";
 import {
   BertModel,
   type FileSource,
@@ -15,11 +20,6 @@ import {
   saveSafetensors,
   streamGguf,
 } from "../../web/src/layers/index.js";
-import { readGgufLayout } from "../../web/src/layers/io/gguf/header.js";
-import { Metadata } from "../../web/src/layers/io/gguf/metadata.js";
-import { BERT_TENSORS, DECODER_TENSORS, inverted, renamed } from "../../web/src/layers/io/gguf/names.js";
-import { TENSOR_TYPES } from "../../web/src/layers/io/gguf/tensor-types.js";
-import { tokenizerOf } from "../../web/src/layers/io/gguf/tokenizer/tokenizer.js";
 import { EntryReader } from "../../web/src/layers/io/read-entries.js";
 import { errorOf } from "../support/cases.js";
 import { unpack, worstDifference } from "../support/fixtures.js";

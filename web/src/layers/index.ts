@@ -15,6 +15,17 @@ export {
   streamGreedy,
   streamSample,
 } from "./generate/index.js";
+export {
+  type GgufHeader,
+  type GgufModel,
+  type GgufOptions,
+  type GgufTensor,
+  type GgufValue,
+  loadGguf,
+  readGgufHeader,
+  streamGguf,
+  type WeightFormat,
+} from "./gguf/index.js";
 export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./gru.js";
 export { fromKerasAttention } from "./import-keras.js";
 export { fromTorchAttention } from "./import-torch.js";
@@ -25,24 +36,15 @@ export {
   type FileHeader,
   type FileSource,
   type FileTensor,
-  type GgufHeader,
-  type GgufModel,
-  type GgufOptions,
-  type GgufTensor,
-  type GgufValue,
   type LoadOptions,
   type LoadProgress,
-  loadGguf,
   loadSafetensors,
   loadSafetensorsShards,
-  readGgufHeader,
   readSafetensorsHeader,
   type ShardOptions,
   saveSafetensors,
-  streamGguf,
   streamSafetensors,
   type TensorToSave,
-  type WeightFormat,
 } from "./io/index.js";
 export {
   type Forwarded,

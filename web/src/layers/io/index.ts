@@ -1,18 +1,7 @@
-// Model files: loading safetensors and GGUF, and saving safetensors.
+// Model files: loading and saving safetensors.
 
 export type { FileSource } from "./byte-reader.js";
 export type { FileArray, FileDType } from "./dtypes.js";
-export {
-  type GgufHeader,
-  type GgufModel,
-  type GgufOptions,
-  loadGguf,
-  readGgufHeader,
-  streamGguf,
-} from "./gguf/load.js";
-export type { GgufTensor } from "./gguf/tensor.js";
-export type { WeightFormat } from "./gguf/tensor-types.js";
-export type { GgufValue } from "./gguf/values.js";
 export {
   type FileHeader,
   type FileTensor,

@@ -1,6 +1,6 @@
 // Models by `general.architecture`: their configurations as config.json has them, and the published names of their tensors.
 
-import type { ModelConfig } from "../../models/config.js";
+import type { ModelConfig } from "../models/config.js";
 import type { GgufEntry } from "./header.js";
 import type { Metadata } from "./metadata.js";
 import { BERT_TENSORS, DECODER_TENSORS, type NameTable } from "./names.js";

@@ -1,7 +1,7 @@
 // Q8_0: 32 numbers d q in 34 bytes, an f16 scale d and 32 signed bytes q.
 
-import { HeedError } from "../../../../base/errors.js";
-import { toF16 } from "../../../../base/f16.js";
+import { HeedError } from "../../../base/errors.js";
+import { toF16 } from "../../../base/f16.js";
 import { blocks, f16At } from "./blocks.js";
 
 const NUMBERS = 32;

@@ -1,7 +1,6 @@
 // Byte pair encoding over bytes, as of GPT-2, Llama 3, Qwen and SmolLM: files name the rule by which texts are cut into words.
 
-import type { TokenList } from "./token-list.js";
-import type { TokenizerJson } from "./tokenizer.js";
+import type { TokenizerJson, TokenList } from "./token-list.js";
 
 interface Cutting {
   readonly pre_tokenizer: object;

@@ -2,6 +2,9 @@
 
 import type { Metadata } from "../metadata.js";
 
+/** As tokenizer.json has it. */
+export type TokenizerJson = Readonly<Record<string, unknown>>;
+
 /** Kinds of tokens in `tokenizer.ggml.token_type`. */
 export const NORMAL = 1;
 const UNKNOWN = 2;

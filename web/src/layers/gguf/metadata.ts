@@ -1,7 +1,7 @@
 // Typed access to the metadata of a GGUF file. A value of another type is refused with its name.
 
-import { showValue } from "../../../base/describe.js";
-import { HeedError } from "../../../base/errors.js";
+import { showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
 import type { GgufValue } from "./values.js";
 
 export class Metadata {

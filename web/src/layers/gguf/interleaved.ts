@@ -1,7 +1,7 @@
 // Llama's files have the rows of queries and keys in pairs of neighbours, as GGML's rope turns them; published models have the halves of
 // each head one after the other.
 
-import { HeedError } from "../../../base/errors.js";
+import { HeedError } from "../../base/errors.js";
 
 /** Moves rows back, whole, so that blocks stay what they are. */
 export function separated(

@@ -1,7 +1,7 @@
 // The types of tensors in GGUF files: those that heed takes as they are stored, those that it requantizes, and the names of the others.
 
-import { fromF16 } from "../../../base/f16.js";
-import { widenBf16 } from "../dtypes.js";
+import { fromF16 } from "../../base/f16.js";
+import { widenBf16 } from "../io/dtypes.js";
 import type { Blocks } from "./blocks/blocks.js";
 import { Q4_0 } from "./blocks/q4-0.js";
 import { Q4_1 } from "./blocks/q4-1.js";

@@ -1,10 +1,10 @@
 // Reads the header of a GGUF file, of version 2 or 3, and checks all of its numbers against each other.
 
-import { showShape, showValue } from "../../../base/describe.js";
-import { HeedError } from "../../../base/errors.js";
-import type { ByteReader } from "../byte-reader.js";
-import { whatItIs } from "../other-files.js";
-import type { FileEntry, FileLayout } from "../read-entries.js";
+import { showShape, showValue } from "../../base/describe.js";
+import { HeedError } from "../../base/errors.js";
+import type { ByteReader } from "../io/byte-reader.js";
+import { whatItIs } from "../io/other-files.js";
+import type { FileEntry, FileLayout } from "../io/read-entries.js";
 import { HeaderCursor } from "./header-cursor.js";
 import { TENSOR_TYPES, type TensorType, typeName } from "./tensor-types.js";
 import { fieldCount, type GgufValue, LONGEST_NAME, readValues } from "./values.js";

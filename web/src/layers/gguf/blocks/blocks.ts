@@ -1,6 +1,6 @@
 // Block formats of GGML: so many numbers of a row share their scales, and lie in so many bytes.
 
-import { fromF16 } from "../../../../base/f16.js";
+import { fromF16 } from "../../../base/f16.js";
 
 export interface Blocks {
   /** The numbers of a block, and its bytes. */

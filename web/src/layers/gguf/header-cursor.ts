@@ -1,7 +1,7 @@
 // Reads the fields of a GGUF header in order: little-endian numbers, and texts with their lengths.
 
-import { HeedError } from "../../../base/errors.js";
-import { type ByteReader, decodeUtf8 } from "../byte-reader.js";
+import { HeedError } from "../../base/errors.js";
+import { type ByteReader, decodeUtf8 } from "../io/byte-reader.js";
 
 /** The bytes that are looked at together, at least. */
 const WINDOW = 2 ** 16;

@@ -1,7 +1,6 @@
 // BERT's WordPiece. Files mark the start of words, where published vocabularies mark what goes on with ##.
 
-import { CONTROL, type TokenList } from "./token-list.js";
-import type { TokenizerJson } from "./tokenizer.js";
+import { CONTROL, type TokenizerJson, type TokenList } from "./token-list.js";
 
 const START = "\u2581";
 const PART = "##";

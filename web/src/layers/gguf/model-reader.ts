@@ -1,14 +1,15 @@
 // What the header of a GGUF file says of its model: configuration, tokenizer, and what becomes of each tensor.
 
-import { showValue } from "../../../base/describe.js";
-import type { ModelConfig } from "../../models/config.js";
+import { showValue } from "../../base/describe.js";
+import type { ModelConfig } from "../models/config.js";
 import { type Architecture, architectureOf, ModelFile } from "./architecture.js";
 import type { GgufEntry, GgufLayout } from "./header.js";
 import { separated } from "./interleaved.js";
 import { Metadata } from "./metadata.js";
 import { renamed } from "./names.js";
 import { llama3Of, ROPE_FACTORS } from "./rope-factors.js";
-import { type TokenizerJson, tokenizerOf } from "./tokenizer/tokenizer.js";
+import type { TokenizerJson } from "./tokenizer/token-list.js";
+import { tokenizerOf } from "./tokenizer/tokenizer.js";
 
 export class ModelReader {
   readonly chatTemplate: string | null;

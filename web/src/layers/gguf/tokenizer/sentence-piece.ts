@@ -1,7 +1,6 @@
 // SentencePiece's byte pair encoding, as of Llama 2: tokens have scores, and the merge with the best score comes first.
 
-import { NORMAL, type TokenList } from "./token-list.js";
-import type { TokenizerJson } from "./tokenizer.js";
+import { NORMAL, type TokenizerJson, type TokenList } from "./token-list.js";
 
 const SPACE = "\u2581";
 

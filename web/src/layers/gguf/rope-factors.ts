@@ -1,7 +1,7 @@
 // Llama 3's scaling of rope. Files do not name it: they have its factors, one for each pair of dimensions, as a tensor.
 
-import { HeedError } from "../../../base/errors.js";
-import type { RopeConfig } from "../../models/config.js";
+import { HeedError } from "../../base/errors.js";
+import type { RopeConfig } from "../models/config.js";
 
 /** The tensor of the factors. */
 export const ROPE_FACTORS = "rope_freqs.weight";

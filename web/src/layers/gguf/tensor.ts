@@ -1,7 +1,7 @@
 // Tensors of a GGUF file in memory: as stored, requantized, or dequantized.
 
-import { showValue } from "../../../base/describe.js";
-import type { ParameterTensor } from "../../parameters.js";
+import { showValue } from "../../base/describe.js";
+import type { ParameterTensor } from "../parameters.js";
 import { quantizeQ8_0 } from "./blocks/q8-0.js";
 import type { GgufEntry } from "./header.js";
 import type { TensorType, WeightFormat } from "./tensor-types.js";

@@ -1,6 +1,6 @@
 // The metadata of GGUF files: values of 13 types by name.
 
-import { showValue } from "../../../base/describe.js";
+import { showValue } from "../../base/describe.js";
 import type { HeaderCursor } from "./header-cursor.js";
 
 /** 64-bit integers are numbers where these are exact. */

@@ -3,10 +3,8 @@
 import type { Metadata } from "../metadata.js";
 import { byteLevel } from "./byte-level.js";
 import { sentencePiece } from "./sentence-piece.js";
-import { TokenList } from "./token-list.js";
+import { type TokenizerJson, TokenList } from "./token-list.js";
 import { wordPiece } from "./word-piece.js";
-
-export type TokenizerJson = Readonly<Record<string, unknown>>;
 
 /** By `tokenizer.ggml.model`. */
 const KINDS: Readonly<Record<string, (tokens: TokenList) => TokenizerJson>> = {
