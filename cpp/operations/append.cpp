@@ -16,12 +16,13 @@ bool append(const AppendCall& call, const AppendedRows& part, DType page_type) {
                         .skipped = call.pages.first_row,
                         .offset = 0,
                         .scales = part.scales};
-  const auto [batch, heads, count, dim] = part.rows.shape;
+  // Not a structured binding: clang-tidy 19 crashes on one of an array.
+  const int batch = part.rows.shape[0], heads = part.rows.shape[1];
   for (std::ptrdiff_t b = 0; b < batch; ++b) {
     pages.offset = static_cast<std::ptrdiff_t>(part.cached.address);
     rows.data = kernels::FloatRow{pointer<const char>(part.rows.address), type}.from(b * part.rows.strides[0]).data;
     for (int h = 0; h < heads; ++h) {
-      if (!append_rows(rows, pages, count, dim)) return false;
+      if (!append_rows(rows, pages, part.rows.shape[2], part.rows.shape[3])) return false;
       pages.offset += std::ptrdiff_t{part.cached.strides[1]} * bytes_of(page_type);
       rows.data = rows.first().from(part.rows.strides[1]).data;
     }
