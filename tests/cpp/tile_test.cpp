@@ -8,15 +8,19 @@
 
 namespace heed::testing {
 
-TEST_CASE("tiles cover every row once, in order, whatever their number") {
+TEST_CASE("as few tiles as possible, of nearly equal heights, cover every row once, in order") {
   for (int count = 0; count <= 20; ++count) {
-    int next = 0;
+    int next = 0, tiles = 0, lowest = kernels::kMR, highest = 0;
     kernels::for_each_tile(count, [&]<int kRows>(int row) {
       CHECK(row == next);
-      CHECK((kRows == kernels::kMR || row + kRows == count));
       next = row + kRows;
+      ++tiles;
+      lowest = std::min(lowest, kRows);
+      highest = std::max(highest, kRows);
     });
     CHECK(next == count);
+    CHECK(tiles == (count + kernels::kMR - 1) / kernels::kMR);
+    CHECK((tiles == 0 || highest - lowest <= 1));
   }
 }
 

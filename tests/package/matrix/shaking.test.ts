@@ -16,7 +16,7 @@ const BUDGETS: readonly (readonly [entry: RegExp, name: RegExp, bytes: number])[
   [/^heed\/layers$/, /^(from.*Attention|saveSafetensors)$/, 8_000],
   [/^heed\/layers$/, /^(load|stream|read)Safetensors/, 20_000],
   [/^heed\/layers$/, /^(load|stream|read)Gguf/, 35_000],
-  [/^heed\/layers$/, /Tokenizer$/, 45_000],
+  [/^heed\/(layers|text)$/, /Tokenizer$/, 48_000],
   [/^heed\/train$/, /^constant$/, 2_000],
   [/^heed\/train$/, /^(linear|warmupCosine)$/, 3_000],
   [/^heed\/train$/, /^(crossEntropy|meanSquaredError|binaryCrossEntropy)$/, 10_000],
