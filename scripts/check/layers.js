@@ -57,8 +57,10 @@ const KERNEL_ROOMS = {
   linear: ["gemm", "memory", "simd"],
   // norms, activations, gates, rotary embedding
   layers: ["gemm", "memory", "simd"],
+  // weights of 16, 8 and 4 bits: packing, quantized rows, products
+  narrow: ["gemm", "memory", "simd"],
   // what a build compiles, and the functions that operations call
-  instances: ["decode", "prefill", "backward", "linear", "layers", "score", "task", "gemm", "simd"],
+  instances: ["decode", "prefill", "backward", "linear", "layers", "narrow", "score", "task", "gemm", "simd"],
 };
 
 /** Rooms of cpp/operations, likewise; "." are the operations of one file.
@@ -70,6 +72,8 @@ const OPERATION_ROOMS = {
   attention: ["common"],
   // backward passes of layers, losses, steps of optimizers
   training: [".", "common"],
+  // layers whose weights are stored in 16, 8 or 4 bits
+  narrow: [".", "common"],
   ".": ["common"],
 };
 

@@ -1,0 +1,159 @@
+// Rows times packed weights.
+#pragma once
+
+#include "kernels/gemm/gemm_task.hpp"
+#include "kernels/narrow/group_products.hpp"
+#include "kernels/narrow/pack_panel.hpp"
+
+namespace heed::kernels {
+
+/// Few rows wait for the weights to come from memory. A core reads several panels alternately faster than one after the
+/// other, so groups of so many panels take turns. Many rows pass a panel's groups while these are in the first-level
+/// cache.
+inline constexpr int kFewRowsGroups = 4, kManyRowsGroups = 16;
+
+/// Some groups of some panels, which begin `stride` apart.
+template <class Products>
+struct GroupBlock {
+  const std::uint8_t* panels;
+  std::ptrdiff_t stride;
+  int panel_count;
+  int group_count;
+  const typename Products::Activations* rows;  // from the first group on
+  std::ptrdiff_t row_stride;
+};
+
+/// sums[panel][kMostNarrowRows or kFewRows][kNarrowPanel] += rows x panels.
+template <class Products, int kRows>
+[[gnu::noinline]] void add_group_products(const GroupBlock<Products>& block, float* sums, std::ptrdiff_t sums_stride) {
+  using Panel = typename Products::Panel;
+  const auto [panels, stride, panel_count, group_count, first_row, row_stride] = block;
+  for (int g = 0; g < group_count; ++g) {
+    const typename Products::Activations* rows[kRows];
+    for (int r = 0; r < kRows; ++r) rows[r] = first_row + r * row_stride + g;
+    const std::uint8_t* group = panels + std::ptrdiff_t{g} * Panel::kGroupBytes;
+    float* panel_sums = sums;
+    for (int p = 0; p < panel_count; ++p, group += stride, panel_sums += sums_stride) {
+      NarrowTile<kRows> tile;
+      Products::template multiply<kRows>(group, rows, tile);
+      const float* const scales = scales_of<Panel>(group);
+      for (int v = 0; v < kNarrowVectors; ++v) {
+        const Batch scale = Batch::load_unaligned(scales + v * kLanes);
+        for (int r = 0; r < kRows; ++r) {
+          float* const sum = panel_sums + r * kNarrowPanel + v * kLanes;
+          const Batch product =
+              Products::sum_of(tile[r][v], scales + kNarrowPanel + v * kLanes, scale, *rows[r]) * Batch(rows[r]->scale);
+          (Batch::load_aligned(sum) + product).store_aligned(sum);
+        }
+      }
+    }
+  }
+}
+
+template <class Products>
+void multiply_whole(const NarrowGemmTask& task) {
+  using Panel = typename Products::Panel;
+  const int groups = task.inputs / kGroup;
+  const std::ptrdiff_t stride = std::ptrdiff_t{groups} * Panel::kGroupBytes;
+  const bool is_few = task.row_count <= kFewRows;
+  const int at_once = is_few ? kPanelsAtOnce : 1;
+  const int part = is_few ? kFewRowsGroups : kManyRowsGroups;
+  const int height = is_few ? kFewRows : kMostNarrowRows;
+  static_assert(kFewRows * kPanelsAtOnce <= kMostNarrowRows);
+  alignas(kScratchAlignment) float block[kMostNarrowRows * kNarrowPanel];
+  const auto* const rows = reinterpret_cast<const typename Products::Activations*>(task.quantized);
+  const int panels = (task.columns + kNarrowPanel - 1) / kNarrowPanel;
+  for (int panel = 0; panel < panels; panel += at_once) {
+    const int count = panels - panel < at_once ? panels - panel : at_once;
+    std::memset(block, 0, sizeof block);
+    for (int first = 0; first < groups; first += part) {
+      const GroupBlock<Products> from{task.panels + panel * stride + std::ptrdiff_t{first} * Panel::kGroupBytes,
+                                      stride,
+                                      count,
+                                      groups - first < part ? groups - first : part,
+                                      rows + first,
+                                      groups};
+      int row = 0;
+      const auto add = [&]<int kRows>() {
+        GroupBlock<Products> own = from;
+        own.rows += std::ptrdiff_t{row} * groups;
+        add_group_products<Products, kRows>(own, block + row * kNarrowPanel, std::ptrdiff_t{height} * kNarrowPanel);
+        row += kRows;
+      };
+      while (row + 3 <= task.row_count && row + 4 != task.row_count) add.template operator()<3>();
+      while (row + 2 <= task.row_count) add.template operator()<2>();
+      if (row < task.row_count) add.template operator()<1>();
+    }
+    for (int p = 0; p < count; ++p) {
+      const int column = (panel + p) * kNarrowPanel;
+      const int columns = task.columns - column < kNarrowPanel ? task.columns - column : kNarrowPanel;
+      for (int row = 0; row < task.row_count; ++row) {
+        std::memcpy(task.sums + row * task.sum_stride + column, block + (p * height + row) * kNarrowPanel,
+                    static_cast<std::size_t>(columns) * sizeof(float));
+      }
+    }
+  }
+}
+
+/// Weights of 16 bits are widened into panels of the packed GEMM, some depth at a time.
+inline constexpr int kHalfPanels = (kNarrowPanel + kPanel - 1) / kPanel;
+
+std::ptrdiff_t narrow_scratch_floats(WeightFormat format) {
+  return is_half(format) ? (kHalfPanels * kDepthBlock + kMostNarrowRows) * kPanel : 0;
+}
+
+inline void widen_half_panel(WeightFormat format, const std::uint8_t* panel, int depth, float* target) {
+  for (int k = 0; k < depth; ++k) {
+    for (int first = 0; first < kNarrowPanel; first += kLanes) {
+      alignas(kScratchAlignment) std::int32_t words[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, panel + (k * kNarrowPanel + first + lane) * 2, sizeof bits);
+        words[lane] = bits;
+      }
+      const I32Batch bits = I32Batch::load_aligned(words);
+      const Batch numbers = format == WeightFormat::f16 ? widen(bits) : xsimd::bitwise_cast<float>(bits << 16);
+      numbers.store_aligned(target + (first / kPanel * depth + k) * kPanel + first % kPanel);
+    }
+  }
+}
+
+inline void multiply_half(const NarrowGemmTask& task) {
+  float* const last_panel = task.scratch + kHalfPanels * kDepthBlock * kPanel;
+  if constexpr (kPanel > kNarrowPanel) {
+    std::memset(task.scratch, 0, static_cast<std::size_t>(kDepthBlock * kPanel) * sizeof(float));
+  }
+  const std::ptrdiff_t stride = panel_bytes(task.format, task.inputs);
+  const std::uint8_t* panel = task.panels;
+  for (int column = 0; column < task.columns; column += kNarrowPanel, panel += stride) {
+    for (int first = 0; first < task.inputs; first += kDepthBlock) {
+      const int depth = task.inputs - first < kDepthBlock ? task.inputs - first : kDepthBlock;
+      widen_half_panel(task.format, panel + std::ptrdiff_t{first} * kNarrowPanel * 2, depth, task.scratch);
+      packed_gemm({.rows = task.rows + first,
+                   .row_stride = task.row_stride,
+                   .row_count = task.row_count,
+                   .panels = task.scratch,
+                   .depth = depth,
+                   .columns = task.columns - column < kNarrowPanel ? task.columns - column : kNarrowPanel,
+                   .sums = task.sums + column,
+                   .sum_stride = task.sum_stride,
+                   .last_panel = last_panel,
+                   .are_added = first > 0});
+    }
+  }
+}
+
+void narrow_gemm(const NarrowGemmTask& task) {
+  if (is_half(task.format)) return multiply_half(task);
+  if (task.format == WeightFormat::int8) return multiply_whole<Int8Products>(task);
+  const bool has_offsets = task.format != WeightFormat::int4;
+#ifdef __wasm_relaxed_simd__
+  if (has_relaxed_dot()) {
+    return has_offsets ? multiply_whole<WithOffsets<RelaxedInt4Products>>(task)
+                       : multiply_whole<RelaxedInt4Products>(task);
+  }
+#endif
+  has_offsets ? multiply_whole<WithOffsets<Int4Products>>(task) : multiply_whole<Int4Products>(task);
+}
+
+}  // namespace heed::kernels
