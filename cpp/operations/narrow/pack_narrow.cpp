@@ -26,7 +26,7 @@ Status run(const PackNarrowCall& call, Executor& /*executor*/) {
   if (Status status = check_format(kRules, format, inputs); !status.is_ok()) return status;
   const auto [numbers, bytes] = kernels::block_of(format);
   const Index row_bytes = inputs / numbers * bytes;
-  const Index panel_bytes = kernels::panel_bytes(format, inputs);
+  const Index panel_bytes = kernels::panel_bytes(format, static_cast<std::ptrdiff_t>(inputs));
   const Index end = divide_up(first + outputs, Index{kernels::kNarrowPanel}) * panel_bytes;
   if (Index{call.stored.shape[3]} * 4 < outputs * row_bytes || Index{call.packed.shape[3]} * 4 < end) {
     return kRules.broken(StatusCode::shape, {"rows and panels must have room for ", outputs, " outputs of ", inputs,
