@@ -2,6 +2,7 @@
 #include "bindings/narrow_operations.hpp"
 #include "bindings/print_layout.hpp"
 #include "bindings/program_call.hpp"
+#include "bindings/run_one_of.hpp"
 #include "bindings/training_operations.hpp"
 #include "kernels/narrow/narrow_tasks.hpp"
 
