@@ -3,10 +3,10 @@
 import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
+import type { ParameterTensor } from "../formats/stored.js";
 import type { FileSource } from "../io/byte-reader.js";
 import { type EntryOptions, EntryReader, LOAD_OPTIONS, readHeaderOnly, streamEntries } from "../io/read-entries.js";
 import type { ModelConfig } from "../models/config.js";
-import type { ParameterTensor } from "../parameters.js";
 import { readGgufLayout } from "./header.js";
 import { ModelReader } from "./model-reader.js";
 import { dequantized, type GgufTensor, stored } from "./tensor.js";
