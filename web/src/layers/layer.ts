@@ -9,7 +9,7 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import { isOptions, readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { listOf, MOST_LISTED } from "../base/typed-array.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
@@ -103,8 +103,8 @@ export abstract class Layer {
    */
   load(parameters: ParameterSource, options: string | LoadWeightsOptions = {}): this {
     const { where } = this;
-    const given =
-      typeof options === "string" ? { prefix: options } : readOnce(`${where}.load`, "options", options, LOADING);
+    // Not everybody gives a string where a string is due.
+    const given = isOptions(options) ? readOnce(`${where}.load`, "options", options, LOADING) : { prefix: options };
     const weights = readWeights(`${where}.load`, given["weights"]);
     const filled = guard("option", `${where}: reading parameters`, () => {
       const prefix = given["prefix"] ?? "";
