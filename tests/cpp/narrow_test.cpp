@@ -309,7 +309,7 @@ TEST_CASE("rows of a packed table are its numbers, exactly as they are rounded t
     const std::int32_t wrong[] = {1, 37};
     OwnedRows none(2, inputs, kUntouched);
     const Status status = run(NarrowGatherCall{format, packed.data(), 37, wrong, none.rows}, calling_thread());
-    CHECK(status.code == StatusCode::option);
+    CHECK(status.code() == StatusCode::option);
     CHECK(none.at(0, 0) == static_cast<double>(kUntouched));
   }
 }
@@ -400,7 +400,7 @@ TEST_CASE("what stored weights cannot be is refused, and nothing is written") {
     const Status status =
         run(NarrowAffineCall{format, rows.reading(), weights, {}, output.rows}, calling_thread());
     CHECK(output.at(0, 0) == static_cast<double>(kUntouched));
-    return status.code;
+    return status.code();
   };
   CHECK(refused(WeightFormat::int8, odd, packed.data()) == StatusCode::shape);
   CHECK(refused(WeightFormat::q4_k, input, packed.data()) == StatusCode::shape);

@@ -24,7 +24,7 @@ struct Int8Products {
                                               NarrowTile<kRows>& tile) {
     for (auto& row : tile)
       for (auto& sums : row) sums = I32Batch(0);
-    HEED_KEEP_LOOP
+    HEED_UNROLL_LOOP
     for (int pair = 0; pair < kPairs; ++pair) {
       I32Batch both[kRows];
       for (int r = 0; r < kRows; ++r) both[r] = broadcast_pair(rows[r]->numbers + 2 * pair);
@@ -51,7 +51,7 @@ struct Int4Products {
                                               NarrowTile<kRows>& tile) {
     for (auto& row : tile)
       for (auto& sums : row) sums = I32Batch(0);
-    HEED_KEEP_LOOP
+    HEED_UNROLL_LOOP
     for (int pair = 0; pair < kPairs; ++pair) {
       I32Batch both[kRows];
       for (int r = 0; r < kRows; ++r) both[r] = broadcast_i8_pair(rows[r]->numbers + 2 * pair);
@@ -76,7 +76,7 @@ struct RelaxedInt4Products : Int4Products {
     v128_t sums[2][kRows][2];  // of the first and second half of the group, of low and high nibbles
     for (int half = 0; half < 2; ++half) {
       for (int r = 0; r < kRows; ++r) sums[half][r][0] = sums[half][r][1] = wasm_i16x8_const_splat(0);
-      HEED_KEEP_LOOP
+      HEED_UNROLL_LOOP
       for (int pair = half * kPairs / 2; pair < (half + 1) * kPairs / 2; ++pair) {
         const v128_t both = wasm_v128_load(numbers + pair * Panel::kPairBytes);
         const v128_t low = wasm_v128_and(both, wasm_i8x16_const_splat(15));

@@ -102,18 +102,13 @@ std::ptrdiff_t narrow_scratch_floats(WeightFormat format) {
   return is_half(format) ? (kHalfPanels * kDepthBlock + kMostNarrowRows) * kPanel : 0;
 }
 
-inline void widen_half_panel(WeightFormat format, const std::uint8_t* panel, int depth, float* target) {
-  for (int k = 0; k < depth; ++k) {
+template <WeightFormat kFormat>
+[[gnu::noinline]] void widen_half_panel(const std::uint8_t* panel, int depth, float* target) {
+  for (int k = 0; k < depth; ++k, panel += kNarrowPanel * 2, target += kPanel) {
     for (int first = 0; first < kNarrowPanel; first += kLanes) {
-      alignas(kScratchAlignment) std::int32_t words[kLanes];
-      for (int lane = 0; lane < kLanes; ++lane) {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, panel + (k * kNarrowPanel + first + lane) * 2, sizeof bits);
-        words[lane] = bits;
-      }
-      const I32Batch bits = I32Batch::load_aligned(words);
-      const Batch numbers = format == WeightFormat::f16 ? widen(bits) : xsimd::bitwise_cast<float>(bits << 16);
-      numbers.store_aligned(target + (first / kPanel * depth + k) * kPanel + first % kPanel);
+      const I32Batch bits = load_u16_lanes(panel + first * 2);
+      const Batch numbers = kFormat == WeightFormat::f16 ? widen(bits) : xsimd::bitwise_cast<float>(bits << 16);
+      numbers.store_aligned(target + first / kPanel * depth * kPanel + first % kPanel);
     }
   }
 }
@@ -128,7 +123,12 @@ inline void multiply_half(const NarrowGemmTask& task) {
   for (int column = 0; column < task.columns; column += kNarrowPanel, panel += stride) {
     for (int first = 0; first < task.inputs; first += kDepthBlock) {
       const int depth = task.inputs - first < kDepthBlock ? task.inputs - first : kDepthBlock;
-      widen_half_panel(task.format, panel + std::ptrdiff_t{first} * kNarrowPanel * 2, depth, task.scratch);
+      const std::uint8_t* const rows = panel + std::ptrdiff_t{first} * kNarrowPanel * 2;
+      if (task.format == WeightFormat::f16) {
+        widen_half_panel<WeightFormat::f16>(rows, depth, task.scratch);
+      } else {
+        widen_half_panel<WeightFormat::bf16>(rows, depth, task.scratch);
+      }
       packed_gemm({.rows = task.rows + first,
                    .row_stride = task.row_stride,
                    .row_count = task.row_count,

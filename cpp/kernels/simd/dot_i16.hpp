@@ -1,9 +1,22 @@
-// Dot products of pairs of whole numbers, two int16 in a lane of 32 bits.
+// Whole numbers of 16 bits: dot products of pairs, two in a lane of 32 bits, and one in each lane.
 #pragma once
 
 #include "kernels/simd/i16.hpp"
 
 namespace heed::kernels {
+
+/// Loads kLanes numbers without sign.
+[[gnu::always_inline]] inline I32Batch load_u16_lanes(const std::uint8_t* numbers) {
+#ifdef __wasm_simd128__
+  return wasm_u32x4_load16x4(numbers);
+#else
+  std::uint16_t bits[kLanes];
+  std::memcpy(bits, numbers, sizeof bits);
+  alignas(kScratchAlignment) std::int32_t words[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) words[lane] = bits[lane];
+  return I32Batch::load_aligned(words);
+#endif
+}
 
 /// Loads kLanes pairs of int8, widened to int16.
 [[gnu::always_inline]] inline I32Batch load_i8_pairs(const std::uint8_t* pairs) {
