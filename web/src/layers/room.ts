@@ -23,15 +23,22 @@ export function assertRoom(where: string, taken: readonly Taken[]): void {
   const needed = sumOf(
     new Map(loaded.map(([parameter, value]) => [keyOf(parameter, value), bytesFor(parameter, value)])),
   );
+  assertBytes(where, needed, () => remedyFor(loaded));
+}
+
+/** Throws where parameters of so many bytes do not fit into an engine. `remedy` tells what would. */
+export function assertBytes(where: string, needed: number, remedy: () => string): void {
   if (needed <= ROOM) return;
+  const rule = `the parameters must fit into ${gigabytes(ROOM)} of an engine's memory`;
+  throw new HeedError("memory", `${where}: ${rule}, and take ${gigabytes(needed)}: ${remedy()}`);
+}
+
+function remedyFor(loaded: readonly (readonly [Parameter, ParameterTensor | StoredNumbers])[]): string {
   const fitting = NARROWER.flatMap((weights) => {
     const bytes = sumOf(new Map(loaded.map(([parameter, value]) => [placeOf(value), bytesIn(parameter, weights)])));
     return bytes <= ROOM ? [`"${weights}" takes ${gigabytes(bytes)}`] : [];
   });
-  const remedy =
-    fitting.length > 0 ? `of the option weights, ${fitting.join(", ")}` : "no format of weights is small enough";
-  const rule = `the parameters must fit into ${gigabytes(ROOM)} of an engine's memory`;
-  throw new HeedError("memory", `${where}: ${rule}, and take ${gigabytes(needed)}: ${remedy}`);
+  return fitting.length > 0 ? `as option weights, ${fitting.join(", ")}` : "no format of weights is small enough";
 }
 
 /** Parameters that are tied share what is packed in a format of weights, but not what is f32. */
@@ -60,4 +67,4 @@ function floatBytes(parameter: Parameter): number {
 
 const sumOf = (bytes: ReadonlyMap<unknown, number>): number => [...bytes.values()].reduce((sum, one) => sum + one, 0);
 
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
+export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
