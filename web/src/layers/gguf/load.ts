@@ -101,9 +101,9 @@ export function loadGguf(source: FileSource, options?: GgufOptions): Promise<Ggu
     const file = await EntryReader.open(where, source, given);
     try {
       const layout = await readGgufLayout(where, file.reader);
-      // What is not supported is refused before the weights are read.
-      const model = new ModelReader(where, layout, wantsTokenizer);
+      // What is not supported, or does not fit, is refused before the weights are read.
       assertRoomFor(where, layout.entries, weights);
+      const model = new ModelReader(where, layout, wantsTokenizer);
       const tensors = new Map<string, GgufTensor | ParameterTensor>();
       for await (const [entry, bytes] of file.tensors(layout)) {
         const taken = model.take(entry, bytes);
