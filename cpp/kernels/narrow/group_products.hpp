@@ -114,7 +114,8 @@ template <class Products>
 struct WithOffsets : Products {
   using Panel = Int4MinPanel;
 
-  static Batch sum_of(I32Batch products, const float* offsets, Batch scales, const typename Products::Activations& row) {
+  static Batch sum_of(I32Batch products, const float* offsets, Batch scales,
+                      const typename Products::Activations& row) {
     return xsimd::to_float(products) * scales + Batch::load_unaligned(offsets) * Batch(row.sum);
   }
 };

@@ -62,8 +62,7 @@ template <class Format>
 void widen_whole(const WidenTask& task, float* target) {
   using Panel = typename Format::Panel;
   const auto output = static_cast<int>(task.output % kNarrowPanel);
-  const std::uint8_t* group = task.panels +
-                              task.output / kNarrowPanel * (task.inputs / kGroup * Panel::kGroupBytes) +
+  const std::uint8_t* group = task.panels + task.output / kNarrowPanel * (task.inputs / kGroup * Panel::kGroupBytes) +
                               task.first / kGroup * Panel::kGroupBytes;
   for (int i = 0; i < task.count; i += kGroup, group += Panel::kGroupBytes) {
     const float* const scales = scales_of<Panel>(group) + output;
@@ -79,7 +78,8 @@ void widen_whole(const WidenTask& task, float* target) {
 }
 
 void widen_weights(const WidenTask& task, float* target) {
-  if (!is_half(task.format)) return with_format(task.format, [&]<class Format>() { widen_whole<Format>(task, target); });
+  if (!is_half(task.format))
+    return with_format(task.format, [&]<class Format>() { widen_whole<Format>(task, target); });
   const std::uint8_t* const panel = task.panels + task.output / kNarrowPanel * panel_bytes(task.format, task.inputs);
   for (int i = 0; i < task.count; ++i) {
     target[i] = half_at(task.format, panel + ((task.first + i) * kNarrowPanel + task.output % kNarrowPanel) * 2);

@@ -77,8 +77,7 @@ Status run(const NarrowAffineCall& call, Executor& executor, const StopFlag* sto
     });
   }
   // Few rows read several panels alternately.
-  const Index multiple =
-      Index{kernels::kNarrowPanel} * (input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
+  const Index multiple = Index{kernels::kNarrowPanel} * (input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
   constexpr Index kTasksPerWorker = 4;
   const Index row_cuts = divide_up(input.count, Index{kernels::kMostNarrowRows});
   const Index cuts = workers > 1 ? divide_up(kTasksPerWorker * workers, row_cuts) : 1;
