@@ -55,7 +55,8 @@ namespace heed::kernels {
 [[gnu::always_inline]] inline I32Batch load_nibble_pairs(const std::uint8_t* pairs, int vector) {
 #ifdef __wasm_simd128__
   const v128_t eight = wasm_u16x8_load8x8(pairs + vector % 2 * 8);
-  return wasm_v128_and(vector < 2 ? eight : wasm_u16x8_shr(eight, 4), wasm_i16x8_const_splat(15));
+  // V8 would build a mask anew each time.
+  return vector < 2 ? wasm_u16x8_shr(wasm_i16x8_shl(eight, 12), 12) : wasm_u16x8_shr(eight, 4);
 #else
   alignas(kScratchAlignment) std::int32_t words[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {

@@ -38,6 +38,7 @@ void run_task(const NarrowAffineCall& call, const NarrowTask& task) {
                         .sums = target,
                         .sum_stride = stride_of(output),
                         .scratch = task.scratch});
+  if (is_identity(rule)) return;
   kernels::PointwiseTask kernel_task = pointwise_task(rule, task.first_row, task.rows, task.first_column, task.columns);
   kernel_task.source = kernel_task.target = target;
   kernel_task.source_stride = kernel_task.target_stride = stride_of(output);
