@@ -150,16 +150,16 @@ inline void multiply_half(const NarrowGemmTask& task) {
 }
 
 void narrow_gemm(const NarrowGemmTask& task) {
-  if (is_half(task.format)) return multiply_half(task);
-  if (task.format == WeightFormat::int8) return multiply_whole<Int8Products>(task);
   const bool has_offsets = task.format != WeightFormat::int4;
+  auto* multiply = has_offsets ? multiply_whole<WithOffsets<Int4Products>> : multiply_whole<Int4Products>;
 #ifdef __wasm_relaxed_simd__
   if (has_relaxed_dot()) {
-    return has_offsets ? multiply_whole<WithOffsets<RelaxedInt4Products>>(task)
-                       : multiply_whole<RelaxedInt4Products>(task);
+    multiply = has_offsets ? multiply_whole<WithOffsets<RelaxedInt4Products>> : multiply_whole<RelaxedInt4Products>;
   }
 #endif
-  has_offsets ? multiply_whole<WithOffsets<Int4Products>>(task) : multiply_whole<Int4Products>(task);
+  if (task.format == WeightFormat::int8) multiply = multiply_whole<Int8Products>;
+  if (is_half(task.format)) multiply = multiply_half;
+  multiply(task);
 }
 
 }  // namespace heed::kernels

@@ -46,8 +46,11 @@ void pack_whole_panel(const PackPanelTask& task) {
 
 void pack_panel(const PackPanelTask& task) {
   std::memset(task.panel, 0, static_cast<std::size_t>(panel_bytes(task.format, task.inputs)));
-  if (is_half(task.format)) return pack_half_panel(task);
-  with_format(task.format, [&]<class Format>() { pack_whole_panel<Format>(task); });
+  if (is_half(task.format)) {
+    pack_half_panel(task);
+  } else {
+    with_format(task.format, [&]<class Format>() { pack_whole_panel<Format>(task); });
+  }
 }
 
 /// Widens one number of 16 bits.
@@ -78,8 +81,10 @@ void widen_whole(const WidenTask& task, float* target) {
 }
 
 void widen_weights(const WidenTask& task, float* target) {
-  if (!is_half(task.format))
-    return with_format(task.format, [&]<class Format>() { widen_whole<Format>(task, target); });
+  if (!is_half(task.format)) {
+    with_format(task.format, [&]<class Format>() { widen_whole<Format>(task, target); });
+    return;
+  }
   const std::uint8_t* const panel = task.panels + task.output / kNarrowPanel * panel_bytes(task.format, task.inputs);
   for (int i = 0; i < task.count; ++i) {
     target[i] = half_at(task.format, panel + ((task.first + i) * kNarrowPanel + task.output % kNarrowPanel) * 2);

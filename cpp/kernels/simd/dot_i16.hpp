@@ -25,7 +25,7 @@ namespace heed::kernels {
 #else
   alignas(kScratchAlignment) std::int32_t words[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
-    const int low = static_cast<std::int8_t>(pairs[2 * lane]), high = static_cast<std::int8_t>(pairs[2 * lane + 1]);
+    const int low = pairs[2 * lane] << 24 >> 24, high = pairs[2 * lane + 1] << 24 >> 24;
     words[lane] = (low & 0xFFFF) | (high * 0x10000);
   }
   return I32Batch::load_aligned(words);
@@ -46,7 +46,7 @@ namespace heed::kernels {
 #ifdef __wasm_simd128__
   return wasm_i16x8_extend_low_i8x16(wasm_v128_load16_splat(pair));
 #else
-  return I32Batch((pair[0] & 0xFFFF) | (pair[1] * 0x10000));
+  return {(pair[0] & 0xFFFF) | (pair[1] * 0x10000)};
 #endif
 }
 
