@@ -90,6 +90,8 @@ const WEB_ROOMS = {
   "backends/webgpu": ["backends/webgpu/shaders", "backends", "backends/wasm/generated", "operations", "memory", "base"],
   backends: ["base"],
   // one file an operation: its problem, its packed call, its cost
+  // layers whose weights are stored in 16, 8 or 4 bits
+  "operations/narrow": ["operations", "backends", "backends/wasm/generated", "base"],
   "operations/training": ["operations", "backends", "backends/wasm/generated", "base"],
   operations: ["backends", "backends/wasm/generated", "base"],
   memory: ["base"],
@@ -114,13 +116,16 @@ const WEB_ROOMS = {
   api: ["backends", "backends/wasm/generated", "operations", "memory", "expr/tree.ts", "base"],
   reference: [],
   viz: ["base"],
+  // formats of stored numbers, one file each
+  "layers/formats": ["memory", "base"],
   "layers/io": ["api", "base"],
   "layers/text": ["layers/io", "api", "base"],
   // GGUF in what models take: configuration, names, tokenizer
-  "layers/gguf": ["layers", "layers/io", "layers/models/config.ts", "base"],
+  "layers/gguf": ["layers", "layers/formats", "layers/io", "layers/models/config.ts", "base"],
   "layers/generate": ["api", "base"],
   "layers/models": [
     "layers",
+    "layers/formats",
     "layers/io",
     "layers/text",
     "api",
@@ -130,8 +135,18 @@ const WEB_ROOMS = {
     "backends",
     "base",
   ],
-  "layers/index.ts": ["layers", "layers/gguf", "layers/io", "layers/text", "layers/generate", "layers/models", "api"],
+  "layers/index.ts": [
+    "layers",
+    "layers/formats",
+    "layers/gguf",
+    "layers/io",
+    "layers/text",
+    "layers/generate",
+    "layers/models",
+    "api",
+  ],
   layers: [
+    "layers/formats",
     "layers/io",
     "layers/text",
     "layers/generate",
@@ -139,7 +154,9 @@ const WEB_ROOMS = {
     "api/heed.ts",
     "api/operations",
     "operations",
+    "operations/narrow",
     "backends",
+    "backends/wasm/generated",
     "memory",
     "base",
     "shared-engine.ts",
@@ -147,6 +164,7 @@ const WEB_ROOMS = {
   // gradients, losses, optimizers, the training loop
   train: [
     "layers",
+    "layers/formats",
     "layers/io",
     "layers/models/tokens.ts",
     "api",
@@ -154,6 +172,7 @@ const WEB_ROOMS = {
     "api/operations",
     "api/positions",
     "operations",
+    "operations/narrow",
     "operations/training",
     "backends",
     "memory",

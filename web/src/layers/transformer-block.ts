@@ -14,9 +14,9 @@ import { Layer, type LayerOptions } from "./layer.js";
 import { MLP, type MLPActivation } from "./mlp.js";
 import { MultiHeadAttention, type MultiHeadForwardOptions, type MultiHeadRule } from "./multi-head-attention.js";
 import { LayerNorm, RMSNorm } from "./norm.js";
-import type { Filling, GivenParameters } from "./parameters.js";
 import type { Pass } from "./pass.js";
 import { readOnce, readSize, readSizes } from "./read.js";
+import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {

@@ -11,8 +11,8 @@ import { handOut } from "../hand-out.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import { LayerNorm } from "../norm.js";
-import type { Filling, GivenParameters } from "../parameters.js";
 import { Pooling } from "../pooling.js";
+import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
 import { Encoder, handOutStack, type StackMade } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
@@ -115,6 +115,10 @@ export class BertModel extends Layer {
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
     return this.tying(this.#filled(parameters, prefix), "head.decoder.weight", "words.weight");
+  }
+
+  protected override ties(): readonly (readonly [string, string])[] {
+    return [["head.decoder.weight", "words.weight"]];
   }
 
   #filled(parameters: GivenParameters, prefix: string): Filling {

@@ -8,7 +8,7 @@ import { readBoolean } from "../../base/read-values.js";
 import { GATHER } from "../../operations/gather.js";
 import type { Indices } from "../embedding.js";
 import { type ForwardOptions, Layer } from "../layer.js";
-import type { Filling, GivenParameters } from "../parameters.js";
+import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
 import { handOutStack, type StackMade } from "../stacks.js";
@@ -62,6 +62,10 @@ export abstract class CausalModel extends Layer {
       ? super.fill(parameters, prefix)
       : super.fill(this.#renamed(parameters, prefix), "");
     return this.#isTied ? this.tying(filling, "head.weight", "words.weight") : filling;
+  }
+
+  protected override ties(): readonly (readonly [string, string])[] {
+    return this.#isTied ? [["head.weight", "words.weight"]] : [];
   }
 
   #renamed(parameters: GivenParameters, prefix: string): GivenParameters {

@@ -1,8 +1,9 @@
 // Renames published parameters to the names of heed's layers.
 
 import { HeedError } from "../../base/errors.js";
+import { type AnyTensor, transposed } from "../formats/stored.js";
 import { third } from "../import-torch.js";
-import { type GivenParameters, type ParameterTensor, requireParameter, transposed } from "../parameters.js";
+import { type GivenParameters, requireParameter } from "../read-parameters.js";
 import type { PublishedNames } from "./names.js";
 
 /** Entries of files that are not parameters: masks and tables that follow from the configuration. */
@@ -13,7 +14,7 @@ const partOf = (name: string): string | undefined => /^(?:.*?\.\d+\.|.*\.)/.exec
 
 /** Published parameters under the names of a model. */
 export class PublishedParameters {
-  readonly map = new Map<string, ParameterTensor>();
+  readonly map = new Map<string, AnyTensor>();
   /** What their names begin with. */
   readonly start: string;
   readonly #where: string;
@@ -51,7 +52,7 @@ export class PublishedParameters {
     return this;
   }
 
-  get(name: string): ParameterTensor {
+  get(name: string): AnyTensor {
     this.#taken.add(name);
     return requireParameter(this.#where, this.#parameters, name);
   }
@@ -75,7 +76,7 @@ export class PublishedParameters {
     }
   }
 
-  #matrix(name: string, isTransposed: boolean): ParameterTensor {
+  #matrix(name: string, isTransposed: boolean): AnyTensor {
     const given = this.get(name);
     return isTransposed && given.shape.length === 2 ? transposed(given) : given;
   }
