@@ -134,6 +134,7 @@ const WEB_ROOMS = {
     "api",
     "api/heed.ts",
     "api/operations",
+    "api/positions",
     "operations",
     "backends",
     "memory",
