@@ -62,6 +62,8 @@ export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
 export type { ModelConfig, ModelOptions, RopeConfig } from "./models/config.js";
 export { GPT2Model } from "./models/gpt2.js";
 export { LlamaModel } from "./models/llama.js";
+export { Qwen2Model, Qwen3Model } from "./models/qwen.js";
+export { SmolLM3Model } from "./models/smollm3.js";
 export type { TokenInput } from "./models/tokens.js";
 export {
   MultiHeadAttention,

@@ -5,6 +5,7 @@ import { showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guard } from "../../base/guard.js";
 import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
+import { listOf } from "../../base/typed-array.js";
 import { MOST_LAYERS, readOnce, readSize, required } from "../read.js";
 
 export interface ModelOptions {
@@ -108,6 +109,29 @@ export class ConfigReader {
     throw new HeedError(
       "unsupported",
       `${this.#where}: config.${name} must be one of ${list}, got ${showValue(value)}`,
+    );
+  }
+
+  /** A list with a value for each layer, and perhaps more; null where it is absent. */
+  each<T>(name: string, layers: number, read: (value: unknown, called: string) => T): readonly T[] | null {
+    const value = this.value(name);
+    if (value === undefined) return null;
+    const called = `${this.#where}: config.${name}`;
+    const list = guard("option", `reading ${called}`, () => listOf(value, MOST_LAYERS));
+    if (list === null || list.length < layers) {
+      throw new HeedError(
+        "option",
+        `${called} must be a list with one for each of ${layers} layers, got ${showValue(value)}`,
+      );
+    }
+    return list.slice(0, layers).map((one, at) => read(one, `${called}[${at}]`));
+  }
+
+  /** Throws that a field must be so. */
+  unsupported(name: string, rule: string): HeedError {
+    return new HeedError(
+      "unsupported",
+      `${this.#where}: config.${name} must ${rule}, got ${showValue(this.value(name))}`,
     );
   }
 

@@ -5,11 +5,16 @@ export interface PublishedNames {
   readonly starts: readonly string[];
   /** By heed's names. A star is the number of a layer. */
   readonly parts: Readonly<Record<string, string>> & { readonly words: string };
-  /** One layer for the queries, keys and values of heed's three. */
-  readonly joined?: readonly [attention: string, theirs: string];
+  /** By published names of layers that hold several of heed's, whose rows are one after another and equally many. */
+  readonly fused?: Readonly<Record<string, readonly string[]>>;
+  /** heed's names of norms with a weight that is 1 more than the published one. */
+  readonly shifted?: RegExp;
   /** Whether matrices in layers are [in, out]. */
   readonly isTransposed?: boolean;
 }
+
+const attentionOf = (stack: string): readonly string[] =>
+  ["q", "k", "v"].map((part) => `${stack}.layers.*.self_attn.${part}_proj`);
 
 export const BERT_NAMES: PublishedNames = {
   starts: ["", "bert."],
@@ -41,10 +46,11 @@ export const GPT2_NAMES: PublishedNames = {
     "decoder.layers.*.mlp.up_proj": "h.*.mlp.c_fc",
     "decoder.layers.*.mlp.down_proj": "h.*.mlp.c_proj",
   },
-  joined: ["decoder.layers.*.self_attn", "h.*.attn.c_attn"],
+  fused: { "h.*.attn.c_attn": attentionOf("decoder") },
   isTransposed: true,
 };
 
+/** Llama's, and of those that came from it. */
 export const LLAMA_NAMES: PublishedNames = {
   starts: ["model.", ""],
   parts: {
@@ -54,6 +60,8 @@ export const LLAMA_NAMES: PublishedNames = {
     "decoder.layers.*.self_attn.k_proj": "layers.*.self_attn.k_proj",
     "decoder.layers.*.self_attn.v_proj": "layers.*.self_attn.v_proj",
     "decoder.layers.*.self_attn.out_proj": "layers.*.self_attn.o_proj",
+    "decoder.layers.*.self_attn.q_norm": "layers.*.self_attn.q_norm",
+    "decoder.layers.*.self_attn.k_norm": "layers.*.self_attn.k_norm",
     "decoder.layers.*.mlp.gate_proj": "layers.*.mlp.gate_proj",
     "decoder.layers.*.mlp.up_proj": "layers.*.mlp.up_proj",
     "decoder.layers.*.mlp.down_proj": "layers.*.mlp.down_proj",
