@@ -3,11 +3,18 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed, type KVCache } from "../../../web/src/index.js";
 import {
+  BertModel,
+  DistilBertModel,
+  EmbeddingGemmaModel,
+  Gemma3Model,
   greedy,
   type ModelConfig,
+  ModernBertModel,
+  MPNetModel,
   type ParameterTensor,
   Qwen2Model,
   Qwen3Model,
+  RobertaModel,
   SmolLM3Model,
 } from "../../../web/src/layers/index.js";
 import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
@@ -77,6 +84,31 @@ const CAUSAL = {
   qwen2: [Qwen2Model, { kvHeads: 2, headDim: 4 }],
   qwen3: [Qwen3Model, { kvHeads: 2, headDim: 8 }],
   smollm3: [SmolLM3Model, { kvHeads: 2, headDim: 4 }],
+  gemma3: [Gemma3Model, { kvHeads: 2, headDim: 8 }],
+} as const;
+
+const ENCODERS = {
+  roberta: RobertaModel,
+  "xlm-roberta": RobertaModel,
+  distilbert: DistilBertModel,
+  embeddinggemma: EmbeddingGemmaModel,
+  modernbert: ModernBertModel,
+  mpnet: MPNetModel,
+} as const;
+
+/** Models with heads: the shapes of their logits but for the batch. */
+const HEADS = {
+  "bert-classes": BertModel,
+  "bert-tokens": BertModel,
+  "roberta-classes": RobertaModel,
+  "roberta-tokens": RobertaModel,
+  "roberta-words": RobertaModel,
+  "distilbert-classes": DistilBertModel,
+  "distilbert-words": DistilBertModel,
+  "modernbert-classes": ModernBertModel,
+  "modernbert-words": ModernBertModel,
+  "mpnet-classes": MPNetModel,
+  "mpnet-words": MPNetModel,
 } as const;
 
 const causal = Object.entries(CAUSAL).map(([name, [Model, cache]]) => ({ name, Model, cache }));
@@ -91,6 +123,28 @@ describe.each(FEW_KINDS.map((kind) => ({ kind, of: nameOf(kind) })))("families, 
     const { logits, attentions } = await model.forward(of.tokens, { mask: of.mask, attentions: true });
     expect(worstDifference(unpadded(logits, of.mask), unpadded(of.output("logits"), of.mask), DEPTH)).toBeLessThan(1);
     expectAttentions(of, attentions);
+    model.dispose();
+  });
+
+  test.each(Object.entries(ENCODERS))("%s has transformers' hidden states and attentions", async (name, Model) => {
+    const of = caseOf(name);
+    const model = new Model(of.config, { engine }).load(of.parameters);
+    const { hidden, pooled, attentions } = await model.forward(of.tokens, { mask: of.mask, attentions: true });
+    expect(worstDifference(unpadded(hidden, of.mask), unpadded(of.output("hidden"), of.mask), DEPTH)).toBeLessThan(1);
+    if (pooled !== undefined) expect(worstDifference(pooled, of.output("pooled"), DEPTH)).toBeLessThan(1);
+    expect(pooled === undefined).toBe(of.output("pooled").shape.length === 0);
+    expectAttentions(of, attentions);
+    model.dispose();
+  });
+
+  test.each(Object.entries(HEADS))("%s has transformers' logits", async (name, Model) => {
+    const of = caseOf(name);
+    const model = new Model(of.config, { engine }).load(of.parameters);
+    const { logits } = await model.forward(of.tokens, { mask: of.mask, logits: true });
+    const wanted = of.output("logits");
+    const isOfTexts = wanted.shape.length === 2;
+    const [got, like] = isOfTexts ? [logits, wanted] : [logits && unpadded(logits, of.mask), unpadded(wanted, of.mask)];
+    expect(worstDifference(got, like, DEPTH)).toBeLessThan(1);
     model.dispose();
   });
 });

@@ -88,6 +88,13 @@ export class ConfigReader {
     return readSize(this.#where, `config.${name}`, this.value(name) ?? absent, most);
   }
 
+  /** A whole number that may be 0. */
+  index(name: string, absent: number): number {
+    const value = this.number(name, absent);
+    if (Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
+    throw new HeedError("option", `${this.#where}: config.${name} must be a whole number of at least 0, got ${value}`);
+  }
+
   layers(name: string): number {
     return this.count(name, undefined, MOST_LAYERS);
   }
