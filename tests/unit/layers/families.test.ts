@@ -18,34 +18,8 @@ import {
   SmolLM3Model,
 } from "../../../web/src/layers/index.js";
 import { FEW_KINDS, nameOf, openKind } from "../../support/engines.js";
-import { type PackedCase, readFixture, unpackAll, worstDifference } from "../../support/fixtures.js";
-
-interface FamilyCase extends Pick<PackedCase, "parameters" | "outputs"> {
-  readonly config: ModelConfig;
-  readonly inputs: Readonly<Record<string, readonly (readonly number[])[]>>;
-  readonly greedy?: readonly number[];
-}
-
-function caseOf(name: string) {
-  const {
-    config,
-    parameters,
-    inputs,
-    outputs,
-    greedy: likeliest,
-  } = readFixture(`families/${name}.json`) as unknown as FamilyCase;
-  const wanted = unpackAll(outputs);
-  const ids = inputs["input_ids"] ?? [];
-  return {
-    config,
-    parameters: unpackAll(parameters),
-    tokens: { data: ids.flat(), shape: [ids.length, ids[0]?.length ?? 0] },
-    texts: ids,
-    mask: Uint8Array.from((inputs["attention_mask"] ?? []).flat()),
-    greedy: likeliest ?? [],
-    output: (of: string): ParameterTensor => wanted.get(of) ?? { data: new Float32Array(0), shape: [] },
-  };
-}
+import { caseOf } from "../../support/families.js";
+import { worstDifference } from "../../support/fixtures.js";
 
 /** The error of f32 after three layers, each a chain of about twelve sums. */
 const DEPTH = 36;

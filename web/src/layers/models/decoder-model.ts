@@ -76,18 +76,14 @@ export class DecoderModel extends CausalModel {
     if (cap === undefined) return this.#head.compute(scope, hidden);
     return scope.one(async (inner) => {
       const logits = await this.#head.compute(inner, await scaled(inner, hidden, 1 / cap));
-      return pointwise(inner, logits, { activation: "tanh", factor: rowOf(inner, logits, cap) });
+      return scaled(inner, await pointwise(inner, logits, { activation: "tanh" }), cap);
     });
   }
 }
 
 /** x times a number. */
 export async function scaled(scope: Scope, x: Tensor, factor: number | undefined): Promise<Tensor> {
-  return factor === undefined ? x : pointwise(scope, x, { factor: rowOf(scope, x, factor) });
-}
-
-/** A row of equal numbers, as long as those of x. */
-function rowOf(scope: Scope, { shape }: Tensor, number: number): Tensor {
-  const row = shape.slice(-1);
-  return scope.upload(same(row, number), row);
+  if (factor === undefined) return x;
+  const row = x.shape.slice(-1);
+  return pointwise(scope, x, { factor: scope.upload(same(row, factor), row) });
 }
