@@ -13,7 +13,7 @@ import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from ".
 import { readLabels } from "./labels.js";
 import type { PublishedNames } from "./names.js";
 
-/** A family of models. */
+/** @internal A family of models. */
 export interface DecoderFamily {
   /** The name of its class. */
   readonly where: string;
@@ -23,7 +23,7 @@ export interface DecoderFamily {
   readonly read: (read: ConfigReader) => DecoderShape;
 }
 
-/** What a configuration says of a model. */
+/** @internal What a configuration says of a model. */
 export interface DecoderShape {
   readonly stack: Omit<StackOptions, "engine">;
   /** The number of words. */
@@ -44,6 +44,7 @@ export class DecoderModel extends CausalModel {
   readonly #head: Linear;
   readonly #shape: DecoderShape;
 
+  /** @internal */
   constructor({ where, types, names, read }: DecoderFamily, config: ModelConfig, options?: ModelOptions) {
     const engine = readEngine(where, options);
     const reader = new ConfigReader(where, config).ofType(...types);

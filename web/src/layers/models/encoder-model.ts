@@ -51,7 +51,7 @@ export interface EncoderResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
 }
 
-/** A family of models. */
+/** @internal A family of models. */
 export interface EncoderFamily {
   /** The name of its class. */
   readonly where: string;
@@ -61,7 +61,7 @@ export interface EncoderFamily {
   readonly read: (read: ConfigReader) => EncoderShape;
 }
 
-/** What a configuration says of a model. */
+/** @internal What a configuration says of a model. */
 export interface EncoderShape {
   readonly stack: Omit<StackOptions, "engine">;
   /** The number of words. */
@@ -103,6 +103,7 @@ export class EncoderModel extends Layer {
   readonly #first: Pooling;
   readonly #pooling: Pooling;
 
+  /** @internal */
   constructor({ where, types, names, read }: EncoderFamily, config: ModelConfig, options?: ModelOptions) {
     const engine = readEngine(where, options);
     const reader = new ConfigReader(where, config).ofType(...types);
