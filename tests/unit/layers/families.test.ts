@@ -184,3 +184,153 @@ test("rope_parameters are the same flat and by the type of layer", async () => {
   expect(byType).toEqual(flat);
   expect(await logitsWith({ full_attention: { rope_theta: 2000 } })).not.toEqual(flat);
 });
+
+describe("positions of RoBERTa", () => {
+  const { config, parameters } = caseOf("roberta");
+  const PAD = 1;
+  const text = [5, 9, 2, 33, 17];
+  const model = new RobertaModel(config, { engine: heed }).load(parameters);
+  const hiddenOf = async (tokens: Parameters<typeof model.forward>[0], mask?: Uint8Array) =>
+    (await model.forward(tokens, { mask })).hidden;
+
+  test("count no padding, wherever it is, and not that of heed's own", async () => {
+    const alone = await hiddenOf(text);
+    const padded = (before: number, after: number) => [...Array(before).fill(PAD), ...text, ...Array(after).fill(PAD)];
+    for (const [before, after] of [
+      [3, 0],
+      [0, 2],
+      [1, 3],
+    ] as const) {
+      const tokens = padded(before, after);
+      const mask = Uint8Array.from(tokens, (token) => Number(token !== PAD));
+      const hidden = await hiddenOf(tokens, mask);
+      const rows = { data: hidden.data.subarray(before * 16, (before + 5) * 16), shape: [1, 5, 16] };
+      expect(worstDifference(rows, alone, DEPTH)).toBeLessThan(1);
+    }
+    const both = await hiddenOf([[3, 4, 5, 6, 7, 8, 9], text]);
+    const rows = { data: both.data.subarray(7 * 16, 12 * 16), shape: [1, 5, 16] };
+    expect(worstDifference(rows, alone, DEPTH)).toBeLessThan(1);
+  });
+
+  test("are 2 fewer than the table has", async () => {
+    const most = Array.from({ length: 18 }, (_, at) => at + 3);
+    expect((await hiddenOf(most)).shape).toEqual([1, 18, 16]);
+    await expect(hiddenOf([...most, 2])).rejects.toMatchObject({
+      code: "option",
+      message:
+        "RobertaModel: a text must have at most 18 tokens, because the model has positions for no more, got 19: encode it with maxLength: 18",
+    });
+  });
+
+  test("tokenTypes are for models with segments", async () => {
+    const other = new DistilBertModel(caseOf("distilbert").config, { engine: heed }).init();
+    await expect(other.forward(text, { tokenTypes: [0, 0, 0, 0, 0] })).rejects.toMatchObject({
+      code: "option",
+      message: "DistilBertModel: tokenTypes are for models with segments, which this has not",
+    });
+  });
+});
+
+test.each(Object.entries(ENCODERS))("%s: a text in a batch is what it is alone", async (name, Model) => {
+  const { config, parameters } = caseOf(name);
+  const model = new Model(config, { engine: heed }).load(parameters);
+  const texts = [
+    [5, 9, 2, 33],
+    [7, 7, 12, 40, 41, 42, 43, 8, 9],
+  ];
+  const { hidden, mask } = await model.forward(texts);
+  expect([...(mask ?? [])]).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  for (const [at, text] of texts.entries()) {
+    const { hidden: alone } = await model.forward(text);
+    const from = at * 9 * 16;
+    const rows = { data: hidden.data.subarray(from, from + text.length * 16), shape: alone.shape };
+    expect(worstDifference(rows, alone, DEPTH)).toBeLessThan(1);
+  }
+  model.dispose();
+});
+
+const MODELS = {
+  qwen2: Qwen2Model,
+  qwen3: Qwen3Model,
+  smollm3: SmolLM3Model,
+  gemma3: Gemma3Model,
+  embeddinggemma: EmbeddingGemmaModel,
+  modernbert: ModernBertModel,
+  roberta: RobertaModel,
+  distilbert: DistilBertModel,
+  mpnet: MPNetModel,
+} as const;
+
+test.each<[keyof typeof MODELS, ModelConfig, string, string]>([
+  ["qwen2", { model_type: "qwen2_moe" }, "unsupported", 'config.model_type must be "qwen2", got "qwen2_moe"'],
+  ["qwen2", { hidden_act: "gelu" }, "unsupported", "config.hidden_act must be one of silu"],
+  ["qwen2", { rope_parameters: { rope_type: "mrope" } }, "unsupported", "config.rope_type must be one of default"],
+  ["qwen2", { use_sliding_window: false }, "unsupported", "config.use_sliding_window must be true where layer_types"],
+  ["qwen3", { layer_types: ["full_attention"] }, "option", "layer_types must be a list with one for each of 3 layers"],
+  [
+    "qwen3",
+    { layer_types: ["full_attention", "linear_attention", "full_attention"] },
+    "unsupported",
+    'config.layer_types[1] must be "full_attention" or "sliding_attention", got "linear_attention"',
+  ],
+  ["qwen3", { partial_rotary_factor: 0.25 }, "unsupported", "config.partial_rotary_factor must be 1, got 0.25"],
+  ["qwen3", { num_labels: 0, architectures: ["XForTokenClassification"] }, "option", "config.num_labels must be"],
+  ["smollm3", { no_rope_layers: [1, 2, 0] }, "option", "config.no_rope_layers[1] must be"],
+  ["gemma3", { model_type: "gemma2" }, "unsupported", 'config.model_type must be "gemma3_text", got "gemma2"'],
+  ["gemma3", { attn_logit_softcapping: 50 }, "unsupported", "config.attn_logit_softcapping must be null, got 50"],
+  ["gemma3", { use_bidirectional_attention: true }, "unsupported", "use_bidirectional_attention must be false"],
+  ["gemma3", { final_logit_softcapping: 0 }, "option", "config.final_logit_softcapping must be"],
+  ["gemma3", { query_pre_attn_scalar: -1 }, "option", "config.query_pre_attn_scalar must be"],
+  [
+    "gemma3",
+    { rope_parameters: { rope_type: "default" } },
+    "unsupported",
+    "config.rope_parameters must be by the type of layer",
+  ],
+  ["embeddinggemma", { use_bidirectional_attention: false }, "unsupported", "use_bidirectional_attention must be true"],
+  ["embeddinggemma", { architectures: ["XForSequenceClassification"] }, "unsupported", "must not be a classifier"],
+  ["modernbert", { hidden_activation: "mish" }, "unsupported", "config.hidden_activation must be one of gelu"],
+  ["modernbert", { classifier_pooling: "max" }, "unsupported", "config.classifier_pooling must be one of cls, mean"],
+  ["roberta", { model_type: "bert" }, "unsupported", 'config.model_type must be "roberta" or "xlm-roberta"'],
+  ["roberta", { position_embedding_type: "relative_key" }, "unsupported", 'must be "absolute"'],
+  ["roberta", { pad_token_id: -1 }, "option", "config.pad_token_id must be a whole number of at least 0, got -1"],
+  ["distilbert", { activation: "mish" }, "unsupported", "config.activation must be one of gelu"],
+  ["mpnet", { relative_attention_num_buckets: 64 }, "unsupported", "relative_attention_num_buckets must be 32, got 64"],
+])("%s is refused with %o", (name, changes, code, message) => {
+  const make = (): unknown => new MODELS[name]({ ...caseOf(name).config, ...changes } as ModelConfig, { engine: heed });
+  expect(make).toThrow(message);
+  expect(make).toThrow(expect.objectContaining({ name: "HeedError", code }));
+});
+
+test.each<[keyof typeof MODELS, string]>([
+  ["qwen2", "model.layers.0.self_attn.q_norm.weight"],
+  ["qwen2", "model.layers.1.self_attn.o_proj.bias"],
+  ["qwen3", "model.layers.1.self_attn.q_proj.bias"],
+  ["gemma3", "model.layers.0.self_attn.q_proj.bias"],
+  ["modernbert", "layers.0.attn_norm.weight"],
+  ["modernbert", "layers.1.attn.Wqkv.bias"],
+  ["distilbert", "transformer.layer.0.ffn.lin3.weight"],
+])("%s is refused with a parameter %s", (name, extra) => {
+  const { config, parameters } = caseOf(name);
+  const given = new Map(parameters).set(extra, { data: new Float32Array(16), shape: [16] });
+  expect(() => new MODELS[name](config, { engine: heed }).load(given)).toThrow(
+    `must have no parameter ${extra}, got one`,
+  );
+});
+
+test("a classifier's head and a pooler that a file lacks are missed by name", async () => {
+  const without = (name: string, start: string) => {
+    const { config, parameters } = caseOf(name);
+    return { config, parameters: new Map([...parameters].filter(([key]) => !key.startsWith(start))) };
+  };
+  const headless = without("distilbert-classes", "classifier");
+  expect(() => new DistilBertModel(headless.config, { engine: heed }).load(headless.parameters)).toThrow(
+    "DistilBertModel: parameter classifier.weight is missing",
+  );
+  const { config, parameters } = without("bert-classes", "bert.pooler");
+  const model = new BertModel(config, { engine: heed }).load(parameters);
+  await expect(model.forward([1, 2], { logits: true })).rejects.toMatchObject({
+    code: "option",
+    message: "BertModel: to classify texts the parameters must have a pooler, pooler.dense, got none",
+  });
+});

@@ -103,6 +103,13 @@ export class ConfigReader {
     return required(this.#where, `config.${name}`, readFinite(this.#where, `config.${name}`, this.value(name), absent));
   }
 
+  /** A finite number above 0. */
+  positive(name: string, absent: number | null = null): number {
+    const value = this.number(name, absent);
+    if (value > 0) return value;
+    throw new HeedError("option", `${this.#where}: config.${name} must be greater than 0, got ${value}`);
+  }
+
   flag(name: string, absent: boolean): boolean {
     return readBoolean(this.#where, `config.${name}`, this.value(name), absent);
   }
@@ -134,7 +141,12 @@ export class ConfigReader {
     return list.slice(0, layers).map((one, at) => read(one, `${called}[${at}]`));
   }
 
-  /** Throws that a field must be so. */
+  /** The number of fields. */
+  size(): number {
+    return guard("option", `${this.#where}: reading config`, () => Object.keys(this.#config)).length;
+  }
+
+  /** An error that says that a field must be so. */
   unsupported(name: string, rule: string): HeedError {
     return new HeedError(
       "unsupported",

@@ -22,11 +22,17 @@ function readGemma(read: ConfigReader, windowOf: (tokens: number) => readonly [n
   const types = readLayerTypes(read, layers, (layer) => ((layer + 1) % every ? "sliding_attention" : "full_attention"));
   const window = windowOf(read.count("sliding_window", 4096));
   const ropeOf = {
-    full_attention: readRope(read, "full_attention", { theta: "rope_theta", absentTheta: 1e6, isScaled: true }),
+    full_attention: readRope(read, "full_attention", {
+      theta: "rope_theta",
+      absentTheta: 1e6,
+      isScaled: true,
+      isOneOfTwo: true,
+    }),
     sliding_attention: readRope(read, "sliding_attention", {
       theta: "rope_local_base_freq",
       absentTheta: 10000,
       isScaled: false,
+      isOneOfTwo: true,
     }),
   };
   const attentionBias = read.flag("attention_bias", false);
@@ -34,7 +40,7 @@ function readGemma(read: ConfigReader, windowOf: (tokens: number) => readonly [n
     count: read.count("vocab_size"),
     isTied: read.flag("tie_word_embeddings", true),
     embeddingScale: Math.sqrt(dim),
-    self: { scale: read.number("query_pre_attn_scalar", 256) ** -0.5 },
+    self: { scale: read.positive("query_pre_attn_scalar", 256) ** -0.5 },
     stack: {
       layers,
       dim,
@@ -60,7 +66,7 @@ const GEMMA3: DecoderFamily = {
   read(read) {
     const shape = readGemma(read.only({ use_bidirectional_attention: [false] }), lastTokens);
     if (read.value("final_logit_softcapping") === undefined) return shape;
-    return { ...shape, logitSoftcap: read.number("final_logit_softcapping") };
+    return { ...shape, logitSoftcap: read.positive("final_logit_softcapping") };
   },
 };
 

@@ -1,6 +1,5 @@
 // Which head a config.json says that its file has.
 
-import { isRecord } from "../../base/read-values.js";
 import type { ConfigReader } from "./config.js";
 
 /** A head for classes: of texts, or of their tokens. */
@@ -11,14 +10,13 @@ export interface Labels {
 
 /** By `architectures`; null: a head for words, or none. */
 export function readLabels(read: ConfigReader, kinds: readonly Labels["of"][] = ["texts", "tokens"]): Labels | null {
-  const [name] = read.each("architectures", 1, String) ?? [];
-  const of = name?.endsWith("ForSequenceClassification")
+  const [name = ""] = read.each("architectures", 1, (value) => (typeof value === "string" ? value : "")) ?? [];
+  const of = name.endsWith("ForSequenceClassification")
     ? "texts"
-    : name?.endsWith("ForTokenClassification")
+    : name.endsWith("ForTokenClassification")
       ? "tokens"
       : null;
   if (of === null) return null;
   if (!kinds.includes(of)) throw read.unsupported("architectures", "not be a classifier of tokens");
-  const names = read.value("id2label");
-  return { of, count: read.count("num_labels", isRecord(names) ? Object.keys(names).length : 2) };
+  return { of, count: read.count("num_labels", read.part("id2label")?.size() ?? 2) };
 }

@@ -37,11 +37,13 @@ const MODERNBERT: EncoderFamily = {
         theta: "global_rope_theta",
         absentTheta: 160000,
         isScaled: true,
+        isOneOfTwo: true,
       }),
       sliding_attention: readRope(read, "sliding_attention", {
         theta: "local_rope_theta",
         absentTheta: 10000,
         isScaled: true,
+        isOneOfTwo: true,
       }),
     };
     const attentionBias = read.flag("attention_bias", false);

@@ -14,12 +14,19 @@ export interface RopeFields {
   readonly absentTheta: number;
   /** Whether `rope_scaling` is for it. */
   readonly isScaled: boolean;
+  /** Whether the types differ, so that rope_parameters must be by type. */
+  readonly isOneOfTwo?: boolean;
 }
 
 /** The rope of layers of a type. */
-export function readRope(read: ConfigReader, type: LayerType, { theta, absentTheta, isScaled }: RopeFields): InnerRope {
+export function readRope(
+  read: ConfigReader,
+  type: LayerType,
+  { theta, absentTheta, isScaled, isOneOfTwo = false }: RopeFields,
+): InnerRope {
   const given = read.part("rope_parameters");
   const isByType = given !== null && TYPES.some((one) => isRecord(given.value(one)));
+  if (given !== null && !isByType && isOneOfTwo) throw read.unsupported("rope_parameters", "be by the type of layer");
   const rules = (isByType ? given.part(type) : given) ?? (isScaled ? read.part("rope_scaling") : null);
   rules?.only(WHOLE);
   const base = read.number(theta, absentTheta);
