@@ -9,8 +9,8 @@ import { readRope } from "./rope-config.js";
 
 const ACTIVATIONS = { gelu_pytorch_tanh: "geglu-tanh", gelu_new: "geglu-tanh", gelu: "geglu", silu: "swiglu" } as const;
 
-/** transformers reads the first from no file, and computes no other. */
-const COMPUTED = { attn_logit_softcapping: [null], hidden_act: ["gelu_pytorch_tanh"] };
+/** Published files have no cap of scores, and transformers computes none. */
+const COMPUTED = { attn_logit_softcapping: [null] };
 
 /** `windowOf`: what layers see that do not see all tokens, by the field. */
 function readGemma(read: ConfigReader, windowOf: (tokens: number) => readonly [number, number]): DecoderShape {
