@@ -182,7 +182,7 @@ const gemma3 = (): object => ({
   ...{ sliding_window: 2, final_logit_softcapping: 3, architectures: ["Gemma3ForCausalLM"] },
   rope_parameters: { full_attention: { rope_theta: 10 }, sliding_attention: { rope_theta: 5 } },
 });
-const of = (type: string, config: () => object) => (): object => ({ ...config(), model_type: type });
+const ofType = (type: string, config: () => object) => (): object => ({ ...config(), model_type: type });
 const embeddinggemma = (): object => ({
   ...gemma3(),
   use_bidirectional_attention: true,
@@ -395,13 +395,13 @@ const LAYERS: readonly Entry[] = [
       ["GPT2Model", layers.GPT2Model, gpt2],
       ["BertModel", layers.BertModel, bert],
       ["LlamaModel", layers.LlamaModel, llama],
-      ["Qwen2Model", layers.Qwen2Model, of("qwen2", llama)],
-      ["Qwen3Model", layers.Qwen3Model, of("qwen3", llama)],
+      ["Qwen2Model", layers.Qwen2Model, ofType("qwen2", llama)],
+      ["Qwen3Model", layers.Qwen3Model, ofType("qwen3", llama)],
       ["SmolLM3Model", layers.SmolLM3Model, smollm3],
       ["Gemma3Model", layers.Gemma3Model, gemma3],
       ["EmbeddingGemmaModel", layers.EmbeddingGemmaModel, embeddinggemma],
       ["RobertaModel", layers.RobertaModel, roberta],
-      ["MPNetModel", layers.MPNetModel, of("mpnet", roberta)],
+      ["MPNetModel", layers.MPNetModel, ofType("mpnet", roberta)],
       ["DistilBertModel", layers.DistilBertModel, distilbert],
       ["ModernBertModel", layers.ModernBertModel, modernbert],
     ] as const
