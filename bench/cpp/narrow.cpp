@@ -1,6 +1,6 @@
-// Times linear layers with stored weights on one thread, alternating with the same layer in f32 and with plain reading of
-// as many bytes, and prints medians: milliseconds, giga products of a weight and a number a second, how many times as
-// fast as f32, GB/s of packed weights and % of read bandwidth.
+// Times linear layers with stored weights on one thread, alternating with the same layer in f32 and with plain reading
+// of as many bytes, and prints medians: milliseconds, giga products of a weight and a number a second, how many times
+// as fast as f32, GB/s of packed weights and % of read bandwidth.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -28,14 +28,16 @@ struct Case {
 };
 
 // In the first-level cache, in the second, and beyond both; then prompts.
-constexpr Case kCases[] = {{1, 256, 64},     {1, 576, 576},    {1, 4096, 4096}, {2, 4096, 4096}, {4, 4096, 4096},
-                           {8, 4096, 4096},  {16, 4096, 4096}, {4, 576, 1536},  {8, 384, 1536},  {128, 576, 576},
-                           {128, 576, 1536}, {128, 1536, 576}};
+constexpr Case kCases[] = {{1, 256, 64},    {1, 576, 576},   {1, 4096, 4096},  {2, 4096, 4096},
+                           {4, 4096, 4096}, {8, 4096, 4096}, {16, 4096, 4096}, {4, 576, 1536},
+                           {8, 384, 1536},  {128, 576, 576}, {128, 576, 1536}, {128, 1536, 576}};
 
 constexpr struct {
   const char* name;
   WeightFormat format;
-} kFormats[] = {{"f16", WeightFormat::f16}, {"int8", WeightFormat::int8}, {"int4", WeightFormat::int4},
+} kFormats[] = {{"f16", WeightFormat::f16},
+                {"int8", WeightFormat::int8},
+                {"int4", WeightFormat::int4},
                 {"int4-min", WeightFormat::int4_min}};
 
 constexpr int kRounds = 9;
@@ -91,7 +93,8 @@ void measure(const Case& c) {
     std::vector<double> calls, wides, reads;
     for (int round = 0; round <= kRounds; ++round) {
       const double of_f32 = seconds_each(heed::AffineCall{from, wide.get(), {}, to});
-      const double read = seconds_of([&] { heed::bench::read_numbers(static_cast<std::size_t>(floats), batch); }) / batch;
+      const double read =
+          seconds_of([&] { heed::bench::read_numbers(static_cast<std::size_t>(floats), batch); }) / batch;
       const double call = seconds_each(heed::NarrowAffineCall{format, from, packed.get(), {}, to});
       if (round == 0) continue;
       wides.push_back(of_f32);
@@ -101,8 +104,7 @@ void measure(const Case& c) {
     const double seconds = median(calls);
     std::printf("[%3d, %4d] to %5d %-8s %9.3f %9.1f %8.2f %9.1f %5.0f%%\n", static_cast<int>(c.rows),
                 static_cast<int>(c.inputs), static_cast<int>(c.outputs), name, seconds * 1e3, products / seconds * 1e-9,
-                median(wides) / seconds, static_cast<double>(floats) * 4e-9 / seconds,
-                100.0 * median(reads) / seconds);
+                median(wides) / seconds, static_cast<double>(floats) * 4e-9 / seconds, 100.0 * median(reads) / seconds);
   }
 }
 

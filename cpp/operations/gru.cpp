@@ -115,16 +115,16 @@ void set_first_state(const GruProblem& problem, float* state) {
 
 void multiply_packed(const GruCall& call, const GateProduct& product, WeightFormat /*format*/) {
   const Index hidden = call.last.length;
-  kernels::packed_gemm({.rows = product.state,
-                        .row_stride = static_cast<std::ptrdiff_t>(hidden),
-                        .row_count = static_cast<int>(product.entries),
-                        .panels = call.inputs.weights + product.gate * packed_floats(hidden, hidden) +
-                                  product.first_column * hidden,
-                        .depth = static_cast<int>(hidden),
-                        .columns = static_cast<int>(product.columns),
-                        .sums = product.sums,
-                        .sum_stride = static_cast<std::ptrdiff_t>(product.sum_stride),
-                        .last_panel = product.scratch});
+  kernels::packed_gemm(
+      {.rows = product.state,
+       .row_stride = static_cast<std::ptrdiff_t>(hidden),
+       .row_count = static_cast<int>(product.entries),
+       .panels = call.inputs.weights + product.gate * packed_floats(hidden, hidden) + product.first_column * hidden,
+       .depth = static_cast<int>(hidden),
+       .columns = static_cast<int>(product.columns),
+       .sums = product.sums,
+       .sum_stride = static_cast<std::ptrdiff_t>(product.sum_stride),
+       .last_panel = product.scratch});
 }
 
 }  // namespace

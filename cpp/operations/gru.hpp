@@ -47,9 +47,9 @@ struct GateProduct {
 
 /// What multiplies, of whatever weights.
 struct GateMultiplier {
-  Index panel;                  // columns of a task are a multiple of so many
-  Index entry_scratch_floats;   // for each batch entry of a product
-  Index scratch_floats;         // beside those
+  Index panel;                 // columns of a task are a multiple of so many
+  Index entry_scratch_floats;  // for each batch entry of a product
+  Index scratch_floats;        // beside those
   void (*multiply)(const GruCall& call, const GateProduct& product, WeightFormat format);
   WeightFormat format = WeightFormat::f16;
 };

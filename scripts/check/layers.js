@@ -153,6 +153,7 @@ const WEB_ROOMS = {
     "api",
     "api/heed.ts",
     "api/operations",
+    "api/positions",
     "operations",
     "operations/narrow",
     "backends",

@@ -35,7 +35,9 @@ struct Stored {
     while (bytes.size() % 4 != 0) bytes.push_back(0xFF);
   }
 
-  [[nodiscard]] double at(Index output, Index i) const { return numbers[static_cast<std::size_t>(output * inputs + i)]; }
+  [[nodiscard]] double at(Index output, Index i) const {
+    return numbers[static_cast<std::size_t>(output * inputs + i)];
+  }
 
  private:
   double put_f16(float number) {
@@ -140,12 +142,13 @@ class PackedWeights {
     const auto [count, size] = kernels::block_of(one.format);
     for (Index first = 0; first < one.outputs; first += piece) {
       for (Index output = first; output < std::min(one.outputs, first + piece); output += 16) {
-        kernels::pack_panel({.format = one.format,
-                             .rows = one.bytes.data() + output * one.inputs / count * size,
-                             .inputs = static_cast<std::ptrdiff_t>(one.inputs),
-                             .row_count = static_cast<int>(std::min<Index>(16, one.outputs - output)),
-                             .panel = target + output / 16 * kernels::panel_bytes(
-                                                                 one.format, static_cast<std::ptrdiff_t>(one.inputs))});
+        kernels::pack_panel(
+            {.format = one.format,
+             .rows = one.bytes.data() + output * one.inputs / count * size,
+             .inputs = static_cast<std::ptrdiff_t>(one.inputs),
+             .row_count = static_cast<int>(std::min<Index>(16, one.outputs - output)),
+             .panel =
+                 target + output / 16 * kernels::panel_bytes(one.format, static_cast<std::ptrdiff_t>(one.inputs))});
       }
     }
   }
@@ -154,8 +157,8 @@ class PackedWeights {
   float* data_ = nullptr;
 };
 
-OwnedRows multiply(const Stored& stored, const PackedWeights& packed, const OwnedRows& input, const Pointwise& rule = {},
-                   Executor& executor = calling_thread()) {
+OwnedRows multiply(const Stored& stored, const PackedWeights& packed, const OwnedRows& input,
+                   const Pointwise& rule = {}, Executor& executor = calling_thread()) {
   OwnedRows output(input.rows.count, stored.outputs, kUntouched, 3);
   compute(NarrowAffineCall{stored.format, input.reading(), packed.data(), rule, output.rows}, executor);
   return output;
@@ -175,7 +178,8 @@ double bound_of(const Stored& stored, const OwnedRows& input, Index row, Index o
       offset = std::max(offset, std::abs(stored.at(output, i)));
     }
     for (Index i = first; i < end; ++i) size += std::abs(input.at(row, i)) * offset * 16.0;
-    const double unit = largest < 0x1p-100 ? 2.0 * largest : largest / (stored.format == WeightFormat::int8 ? 8191.0 : 127.0);
+    const double unit =
+        largest < 0x1p-100 ? 2.0 * largest : largest / (stored.format == WeightFormat::int8 ? 8191.0 : 127.0);
     rounding += 0.5 * 1.0001 * unit * weights;
   }
   if (is_half) return dot_bound(stored.inputs, size);
@@ -349,7 +353,8 @@ TEST_CASE("a recurrence with stored weights is one of linear layers with them, s
   Random random(50);
   for (const WeightFormat format : kFormats) {
     const Index hidden = format == WeightFormat::q4_k ? 256 : 96, batch = 3, steps = 4;
-    const Stored r(random, format, hidden, hidden), z(random, format, hidden, hidden), n(random, format, hidden, hidden);
+    const Stored r(random, format, hidden, hidden), z(random, format, hidden, hidden),
+        n(random, format, hidden, hidden);
     const PackedWeights packed({&r, &z, &n});
     const PackedWeights alone[] = {PackedWeights(r), PackedWeights(z), PackedWeights(n)};
     const Stored* const matrices[] = {&r, &z, &n};
@@ -397,8 +402,7 @@ TEST_CASE("what stored weights cannot be is refused, and nothing is written") {
   const OwnedRows input = random_rows(random, 2, 64), odd = random_rows(random, 2, 40);
   OwnedRows output(2, 16, kUntouched);
   const auto refused = [&](WeightFormat format, const OwnedRows& rows, const float* weights) {
-    const Status status =
-        run(NarrowAffineCall{format, rows.reading(), weights, {}, output.rows}, calling_thread());
+    const Status status = run(NarrowAffineCall{format, rows.reading(), weights, {}, output.rows}, calling_thread());
     CHECK(output.at(0, 0) == static_cast<double>(kUntouched));
     return status.code();
   };

@@ -67,20 +67,23 @@ struct Int4Products {
 };
 
 #ifdef __wasm_relaxed_simd__
+inline constexpr std::uint8_t kNibble = 15;
+
 /// The same by relaxed dot products, whose second operand has at most 7 bits: nibbles have 4. Whatever instruction an
 /// engine takes for them, no pair of products is beyond 3,810 and eight pairs are below 2^15, so the sums are the same.
 struct RelaxedInt4Products : Int4Products {
   template <int kRows>
   [[gnu::always_inline]] static void multiply(const std::uint8_t* numbers, const Activations* const (&rows)[kRows],
                                               NarrowTile<kRows>& tile) {
+    const v128_t mask = wasm_v128_load8_splat(opaque(&kNibble));
     v128_t sums[2][kRows][2];  // of the first and second half of the group, of low and high nibbles
     for (int half = 0; half < 2; ++half) {
       for (int r = 0; r < kRows; ++r) sums[half][r][0] = sums[half][r][1] = wasm_i16x8_const_splat(0);
       HEED_UNROLL_LOOP
       for (int pair = half * kPairs / 2; pair < (half + 1) * kPairs / 2; ++pair) {
         const v128_t both = wasm_v128_load(numbers + pair * Panel::kPairBytes);
-        const v128_t low = wasm_v128_and(both, wasm_i8x16_const_splat(15));
-        const v128_t high = wasm_v128_and(wasm_u16x8_shr(both, 4), wasm_i8x16_const_splat(15));
+        const v128_t low = wasm_v128_and(both, mask);
+        const v128_t high = wasm_v128_and(wasm_u16x8_shr(both, 4), mask);
         for (int r = 0; r < kRows; ++r) {
           const v128_t row = wasm_v128_load16_splat(rows[r]->numbers + 2 * pair);
           sums[half][r][0] = wasm_i16x8_add(sums[half][r][0], wasm_i16x8_relaxed_dot_i8x16_i7x16(row, low));
@@ -114,7 +117,8 @@ template <class Products>
 struct WithOffsets : Products {
   using Panel = Int4MinPanel;
 
-  static Batch sum_of(I32Batch products, const float* offsets, Batch scales, const typename Products::Activations& row) {
+  static Batch sum_of(I32Batch products, const float* offsets, Batch scales,
+                      const typename Products::Activations& row) {
     return xsimd::to_float(products) * scales + Batch::load_unaligned(offsets) * Batch(row.sum);
   }
 };

@@ -50,6 +50,15 @@ template <class Products, int kRows>
   }
 }
 
+/// By the rows of a tile. Called by a table, because linkers inline what has one caller, and V8 gives a tile its
+/// registers only where it is alone.
+template <class Products>
+inline constexpr void (*kAddProducts[])(const GroupBlock<Products>&, float*, std::ptrdiff_t) = {
+    add_group_products<Products, 1>, add_group_products<Products, 2>, add_group_products<Products, 3>};
+
+/// Tiles of three rows, but four are two of two.
+constexpr int tile_height(int rows) { return rows == 4 || rows == 2 ? 2 : rows >= 3 ? 3 : 1; }
+
 template <class Products>
 void multiply_whole(const NarrowGemmTask& task) {
   using Panel = typename Products::Panel;
@@ -73,16 +82,13 @@ void multiply_whole(const NarrowGemmTask& task) {
                                       groups - first < part ? groups - first : part,
                                       rows + first,
                                       groups};
-      int row = 0;
-      const auto add = [&]<int kRows>() {
+      for (int row = 0; row < task.row_count;) {
+        const int tile = tile_height(task.row_count - row);
         GroupBlock<Products> own = from;
         own.rows += std::ptrdiff_t{row} * groups;
-        add_group_products<Products, kRows>(own, block + row * kNarrowPanel, std::ptrdiff_t{height} * kNarrowPanel);
-        row += kRows;
-      };
-      while (row + 3 <= task.row_count && row + 4 != task.row_count) add.template operator()<3>();
-      while (row + 2 <= task.row_count) add.template operator()<2>();
-      if (row < task.row_count) add.template operator()<1>();
+        kAddProducts<Products>[tile - 1](own, block + row * kNarrowPanel, std::ptrdiff_t{height} * kNarrowPanel);
+        row += tile;
+      }
     }
     for (int p = 0; p < count; ++p) {
       const int column = (panel + p) * kNarrowPanel;
@@ -113,6 +119,10 @@ template <WeightFormat kFormat>
   }
 }
 
+/// By format, likewise.
+inline constexpr void (*kWidenPanel[])(const std::uint8_t*, int, float*) = {widen_half_panel<WeightFormat::f16>,
+                                                                            widen_half_panel<WeightFormat::bf16>};
+
 inline void multiply_half(const NarrowGemmTask& task) {
   float* const last_panel = task.scratch + kHalfPanels * kDepthBlock * kPanel;
   if constexpr (kPanel > kNarrowPanel) {
@@ -124,11 +134,7 @@ inline void multiply_half(const NarrowGemmTask& task) {
     for (int first = 0; first < task.inputs; first += kDepthBlock) {
       const int depth = task.inputs - first < kDepthBlock ? task.inputs - first : kDepthBlock;
       const std::uint8_t* const rows = panel + std::ptrdiff_t{first} * kNarrowPanel * 2;
-      if (task.format == WeightFormat::f16) {
-        widen_half_panel<WeightFormat::f16>(rows, depth, task.scratch);
-      } else {
-        widen_half_panel<WeightFormat::bf16>(rows, depth, task.scratch);
-      }
+      kWidenPanel[static_cast<int>(task.format)](rows, depth, task.scratch);
       packed_gemm({.rows = task.rows + first,
                    .row_stride = task.row_stride,
                    .row_count = task.row_count,
@@ -144,16 +150,16 @@ inline void multiply_half(const NarrowGemmTask& task) {
 }
 
 void narrow_gemm(const NarrowGemmTask& task) {
-  if (is_half(task.format)) return multiply_half(task);
-  if (task.format == WeightFormat::int8) return multiply_whole<Int8Products>(task);
   const bool has_offsets = task.format != WeightFormat::int4;
+  auto* multiply = has_offsets ? multiply_whole<WithOffsets<Int4Products>> : multiply_whole<Int4Products>;
 #ifdef __wasm_relaxed_simd__
   if (has_relaxed_dot()) {
-    return has_offsets ? multiply_whole<WithOffsets<RelaxedInt4Products>>(task)
-                       : multiply_whole<RelaxedInt4Products>(task);
+    multiply = has_offsets ? multiply_whole<WithOffsets<RelaxedInt4Products>> : multiply_whole<RelaxedInt4Products>;
   }
 #endif
-  has_offsets ? multiply_whole<WithOffsets<Int4Products>>(task) : multiply_whole<Int4Products>(task);
+  if (task.format == WeightFormat::int8) multiply = multiply_whole<Int8Products>;
+  if (is_half(task.format)) multiply = multiply_half;
+  multiply(task);
 }
 
 }  // namespace heed::kernels

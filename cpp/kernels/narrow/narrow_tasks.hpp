@@ -43,13 +43,13 @@ void quantize_row(WeightFormat format, const float* row, std::ptrdiff_t inputs, 
 /// Rows times packed columns.
 struct NarrowGemmTask {
   WeightFormat format;
-  const float* rows;               // read by formats of 16 bits
-  std::ptrdiff_t row_stride;       //
-  const std::uint8_t* quantized;   // read by the others: rows, one after the other
-  int row_count;                   // at most kMostNarrowRows
-  const std::uint8_t* panels;      // from the first column on
+  const float* rows;              // read by formats of 16 bits
+  std::ptrdiff_t row_stride;      //
+  const std::uint8_t* quantized;  // read by the others: rows, one after the other
+  int row_count;                  // at most kMostNarrowRows
+  const std::uint8_t* panels;     // from the first column on
   int inputs;
-  int columns;                     // the last panel perhaps in part
+  int columns;  // the last panel perhaps in part
   float* sums;
   std::ptrdiff_t sum_stride;
   float* scratch;  // narrow_scratch_floats(), aligned; null for formats of whole numbers

@@ -46,8 +46,11 @@ void pack_whole_panel(const PackPanelTask& task) {
 
 void pack_panel(const PackPanelTask& task) {
   std::memset(task.panel, 0, static_cast<std::size_t>(panel_bytes(task.format, task.inputs)));
-  if (is_half(task.format)) return pack_half_panel(task);
-  with_format(task.format, [&]<class Format>() { pack_whole_panel<Format>(task); });
+  if (is_half(task.format)) {
+    pack_half_panel(task);
+  } else {
+    with_format(task.format, [&]<class Format>() { pack_whole_panel<Format>(task); });
+  }
 }
 
 /// Widens one number of 16 bits.
@@ -62,8 +65,7 @@ template <class Format>
 void widen_whole(const WidenTask& task, float* target) {
   using Panel = typename Format::Panel;
   const auto output = static_cast<int>(task.output % kNarrowPanel);
-  const std::uint8_t* group = task.panels +
-                              task.output / kNarrowPanel * (task.inputs / kGroup * Panel::kGroupBytes) +
+  const std::uint8_t* group = task.panels + task.output / kNarrowPanel * (task.inputs / kGroup * Panel::kGroupBytes) +
                               task.first / kGroup * Panel::kGroupBytes;
   for (int i = 0; i < task.count; i += kGroup, group += Panel::kGroupBytes) {
     const float* const scales = scales_of<Panel>(group) + output;
@@ -79,7 +81,10 @@ void widen_whole(const WidenTask& task, float* target) {
 }
 
 void widen_weights(const WidenTask& task, float* target) {
-  if (!is_half(task.format)) return with_format(task.format, [&]<class Format>() { widen_whole<Format>(task, target); });
+  if (!is_half(task.format)) {
+    with_format(task.format, [&]<class Format>() { widen_whole<Format>(task, target); });
+    return;
+  }
   const std::uint8_t* const panel = task.panels + task.output / kNarrowPanel * panel_bytes(task.format, task.inputs);
   for (int i = 0; i < task.count; ++i) {
     target[i] = half_at(task.format, panel + ((task.first + i) * kNarrowPanel + task.output % kNarrowPanel) * 2);

@@ -42,7 +42,9 @@ template <class Quantized>
     // A group that is not finite has NaN for a scale, which its row becomes.
     const bool is_finite = largest < std::numeric_limits<float>::infinity();
     const bool is_zero = largest < kLeastGroup;
-    groups->scale = !is_finite ? std::numeric_limits<float>::quiet_NaN() : is_zero ? 0.0F : largest / Quantized::kLargest;
+    groups->scale = !is_finite ? std::numeric_limits<float>::quiet_NaN()
+                    : is_zero  ? 0.0F
+                               : largest / Quantized::kLargest;
     const Batch inverse(is_finite && !is_zero ? Quantized::kLargest / largest : 0.0F);
     std::int32_t sum = 0;
     alignas(kScratchAlignment) std::int32_t numbers[kGroup];

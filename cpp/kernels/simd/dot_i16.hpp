@@ -25,7 +25,7 @@ namespace heed::kernels {
 #else
   alignas(kScratchAlignment) std::int32_t words[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
-    const int low = static_cast<std::int8_t>(pairs[2 * lane]), high = static_cast<std::int8_t>(pairs[2 * lane + 1]);
+    const int low = pairs[2 * lane] << 24 >> 24, high = pairs[2 * lane + 1] << 24 >> 24;
     words[lane] = (low & 0xFFFF) | (high * 0x10000);
   }
   return I32Batch::load_aligned(words);
@@ -46,7 +46,7 @@ namespace heed::kernels {
 #ifdef __wasm_simd128__
   return wasm_i16x8_extend_low_i8x16(wasm_v128_load16_splat(pair));
 #else
-  return I32Batch((pair[0] & 0xFFFF) | (pair[1] * 0x10000));
+  return {(pair[0] & 0xFFFF) | (pair[1] * 0x10000)};
 #endif
 }
 
@@ -55,7 +55,8 @@ namespace heed::kernels {
 [[gnu::always_inline]] inline I32Batch load_nibble_pairs(const std::uint8_t* pairs, int vector) {
 #ifdef __wasm_simd128__
   const v128_t eight = wasm_u16x8_load8x8(pairs + vector % 2 * 8);
-  return wasm_v128_and(vector < 2 ? eight : wasm_u16x8_shr(eight, 4), wasm_i16x8_const_splat(15));
+  // V8 would build a mask anew each time.
+  return vector < 2 ? wasm_u16x8_shr(wasm_i16x8_shl(eight, 12), 12) : wasm_u16x8_shr(eight, 4);
 #else
   alignas(kScratchAlignment) std::int32_t words[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {

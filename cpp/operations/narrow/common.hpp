@@ -16,8 +16,8 @@ inline Status check_format(const RowRules& rules, WeightFormat format, Index inp
   }
   const Index numbers = kernels::block_of(format).numbers;
   if (inputs % numbers == 0) return {};
-  return rules.broken(StatusCode::shape, {"weights of this format must have a multiple of ", numbers,
-                                          " inputs, got ", inputs});
+  return rules.broken(StatusCode::shape,
+                      {"weights of this format must have a multiple of ", numbers, " inputs, got ", inputs});
 }
 
 inline const std::uint8_t* bytes_of_weights(const float* weights) {

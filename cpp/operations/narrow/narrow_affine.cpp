@@ -38,6 +38,7 @@ void run_task(const NarrowAffineCall& call, const NarrowTask& task) {
                         .sums = target,
                         .sum_stride = stride_of(output),
                         .scratch = task.scratch});
+  if (is_identity(rule)) return;
   kernels::PointwiseTask kernel_task = pointwise_task(rule, task.first_row, task.rows, task.first_column, task.columns);
   kernel_task.source = kernel_task.target = target;
   kernel_task.source_stride = kernel_task.target_stride = stride_of(output);
@@ -77,8 +78,7 @@ Status run(const NarrowAffineCall& call, Executor& executor, const StopFlag* sto
     });
   }
   // Few rows read several panels alternately.
-  const Index multiple =
-      Index{kernels::kNarrowPanel} * (input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
+  const Index multiple = Index{kernels::kNarrowPanel} * (input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
   constexpr Index kTasksPerWorker = 4;
   const Index row_cuts = divide_up(input.count, Index{kernels::kMostNarrowRows});
   const Index cuts = workers > 1 ? divide_up(kTasksPerWorker * workers, row_cuts) : 1;

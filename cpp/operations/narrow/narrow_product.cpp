@@ -19,9 +19,10 @@ constexpr Index kOutputsAtOnce = 128, kInputsAtOnce = 128;
 
 Status run(const NarrowProductCall& call, Executor& executor, const StopFlag* stop) {
   const auto& [format, left, weights, addend, output] = call;
-  Status status = first_failure({kRules.check_sizes("left", left), kRules.check("output", output, left.count, output.length),
-                                 kRules.check_if_present("addend", addend, left.count, output.length),
-                                 check_format(kRules, format, output.length)});
+  Status status =
+      first_failure({kRules.check_sizes("left", left), kRules.check("output", output, left.count, output.length),
+                     kRules.check_if_present("addend", addend, left.count, output.length),
+                     check_format(kRules, format, output.length)});
   if (!status.is_ok() || output.count == 0 || output.length == 0) return status;
   if (weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
 

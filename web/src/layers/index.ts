@@ -60,11 +60,21 @@ export {
 export { Linear, type LinearForwardOptions, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
 export type { LayerDescription, ModelDescription } from "./model-description.js";
-export { type BertForwardOptions, BertModel, type BertResult } from "./models/bert.js";
+export { BertModel, DistilBertModel, MPNetModel, RobertaModel } from "./models/bert.js";
 export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
 export type { ModelConfig, ModelOptions, RopeConfig } from "./models/config.js";
+export type {
+  EncoderForwardOptions as BertForwardOptions,
+  EncoderForwardOptions,
+  EncoderResult as BertResult,
+  EncoderResult,
+} from "./models/encoder-model.js";
+export { EmbeddingGemmaModel, Gemma3Model } from "./models/gemma3.js";
 export { GPT2Model } from "./models/gpt2.js";
 export { LlamaModel } from "./models/llama.js";
+export { ModernBertModel } from "./models/modernbert.js";
+export { Qwen2Model, Qwen3Model } from "./models/qwen.js";
+export { SmolLM3Model } from "./models/smollm3.js";
 export type { TokenInput } from "./models/tokens.js";
 export {
   MultiHeadAttention,
