@@ -44,7 +44,7 @@ class Labeller extends Layer {
  * @param {import("./options.js").RecipeOptions & {
  *   readingSteps?: number,
  *   encoder?: import("heed/layers").ParameterSource,
- *   weights?: import("heed/layers").RoundedFormat,
+ *   weights?: import("heed/layers").RoundedFormat | undefined,
  * }} [options]
  */
 export async function train(options = {}) {

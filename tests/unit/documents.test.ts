@@ -23,6 +23,7 @@ interface Block {
 
 /** Those whose examples tests/unit/examples.test.ts runs. */
 const RUN = [...readdirSync(join(root, "docs/semantics")).map((page) => `docs/semantics/${page}`), "docs/training.md"];
+RUN.push("docs/quantization.md");
 const DOCUMENTS = ["README.md", "docs/architecture.md", "docs/hosting.md", "docs/performance.md", "docs/semantics.md"];
 DOCUMENTS.push("docs/webgpu.md", "examples/README.md", ...RUN);
 
