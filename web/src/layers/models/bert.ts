@@ -14,8 +14,9 @@ import { LayerNorm } from "../norm.js";
 import type { Filling, GivenParameters } from "../parameters.js";
 import { Pooling } from "../pooling.js";
 import type { Scope } from "../scope.js";
-import { Encoder, handOutStack, type StackMade } from "../stacks.js";
+import { Encoder, handOutStack, handOutStates, type StackMade } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
+import { WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { MaskedWordHead, takeHead } from "./masked-word-head.js";
 import { BERT_NAMES } from "./names.js";
@@ -23,13 +24,11 @@ import { checkPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
-export interface BertForwardOptions extends ForwardOptions {
+export interface BertForwardOptions extends ForwardOptions, WatchOptions {
   /** The segment of each token, in the form of the tokens. Default 0. */
   readonly tokenTypes?: TokenInput | undefined;
   /** [B, L], 1 for tokens, 0 for padding. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
-  /** Returns the attention weights of every layer. Default false. */
-  readonly attentions?: boolean | undefined;
   /** Returns logits of the head for masked words, which the parameters must have. Default false. */
   readonly logits?: boolean | undefined;
 }
@@ -43,8 +42,10 @@ export interface BertResult<O> {
   readonly pooled: Returned<O> | undefined;
   /** [B, L, vocab_size], where they were asked for. */
   readonly logits: Returned<O> | undefined;
-  /** [B, H, L, L] of every layer. */
+  /** [B, H, L, L] of every layer, or of those that were asked for. */
   readonly attentions: readonly Returned<O>[] | undefined;
+  /** Where they were asked for: what goes into each layer, and the last one's result, [B, L, hidden_size] each. */
+  readonly hiddenStates: readonly Returned<O>[] | undefined;
 }
 
 const COMPUTED = {
@@ -131,8 +132,8 @@ export class BertModel extends Layer {
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
   forward<const O extends BertForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<BertResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
-    return this.pass(options, ["tokenTypes", "mask", "attentions", "logits"], async (scope, given, keep) => {
-      const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
+    return this.pass(options, [...WATCH_OPTIONS, "tokenTypes", "mask", "logits"], async (scope, given, keep) => {
+      const wanted = wantsAttentions(this.where, given["attentions"]);
       const wantsLogits = readBoolean(this.where, "logits", given["logits"], false);
       const { indices, padding } = readTokens(this.where, "tokens", tokens);
       const [batch = 0, length = 0] = indices.shape;
@@ -149,6 +150,7 @@ export class BertModel extends Layer {
       const hasPooler = Layer.isLoaded(this.#pooler);
       const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
       const logits = wantsLogits ? await this.#logitsOf(scope, output) : undefined;
+      const hiddenStates = await handOutStates(scope, keep);
       const handed = await handOutStack(scope, { output, attentions }, keep);
       noteMask(handed.output, mask);
       return {
@@ -157,6 +159,7 @@ export class BertModel extends Layer {
         pooled: pooled && (await handOut(scope, pooled, keep)),
         logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
+        hiddenStates,
       };
     });
   }

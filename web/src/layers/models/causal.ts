@@ -11,15 +11,14 @@ import { type ForwardOptions, Layer } from "../layer.js";
 import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
-import { handOutStack, type StackMade } from "../stacks.js";
+import { handOutStack, handOutStates, type StackMade } from "../stacks.js";
+import { WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { PublishedNames } from "./names.js";
 import { positionsOf, type TokenPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
-export interface CausalForwardOptions extends ForwardOptions {
-  /** Returns the attention weights of every layer. Default false. */
-  readonly attentions?: boolean | undefined;
+export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   /** [B, S], 1 for tokens, 0 for padding, for the tokens in the caches and those of this call. Default all 1. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Returns logits for the last token only, or the last one in the mask: [B, 1, vocab_size]. Default false. */
@@ -33,8 +32,10 @@ export interface CausalResult<O> {
   readonly logits: Returned<O>;
   /** [B, L], 1 for tokens, 0 for padding. Undefined where there was no mask, and no padding. */
   readonly mask: Uint8Array | undefined;
-  /** [B, H, L, S] of every layer. */
+  /** [B, H, L, S] of every layer, or of those that were asked for. */
   readonly attentions: readonly Returned<O>[] | undefined;
+  /** Where they were asked for: what goes into each layer, and what the head reads, [B, L, dim] each. */
+  readonly hiddenStates: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
@@ -76,8 +77,8 @@ export abstract class CausalModel extends Layer {
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
   forward<const O extends CausalForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<CausalResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
-    return this.pass(options, ["attentions", "last", "caches", "mask"], async (scope, given, keep) => {
-      const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
+    return this.pass(options, [...WATCH_OPTIONS, "last", "caches", "mask"], async (scope, given, keep) => {
+      const wanted = wantsAttentions(this.where, given["attentions"]);
       const isLast = readBoolean(this.where, "last", given["last"], false);
       const caches = readCaches(scope, this.where, given["caches"], this.layers);
       const read = readTokens(this.where, "tokens", tokens);
@@ -90,9 +91,10 @@ export abstract class CausalModel extends Layer {
       });
       const hidden = isLast ? await tokensOf(scope, output, last) : output;
       const logits = await this.logitsOf(scope, hidden);
+      const hiddenStates = await handOutStates(scope, keep);
       const handed = await handOutStack(scope, { output: logits, attentions }, keep);
       const weights = handed.attentions?.map(({ self }) => self);
-      return { logits: handed.output, mask: counts ?? undefined, attentions: weights };
+      return { logits: handed.output, mask: counts ?? undefined, attentions: weights, hiddenStates };
     });
   }
 
