@@ -21,6 +21,7 @@ const ENTRIES = {
   index: "web/src/index.ts",
   text: "web/src/layers/text/index.ts",
   layers: "web/src/layers/index.ts",
+  models: "web/src/models/index.ts",
   train: "web/src/train/index.ts",
   reference: "web/src/reference/index.ts",
   webgpu: "web/src/webgpu.ts",

@@ -1,0 +1,25 @@
+// A loaded model's parts, for the functions that work on them.
+
+import type { ModelConfig } from "../layers/models/config.js";
+import type { Family } from "./families.js";
+import type { JinjaSource } from "./jinja.js";
+import type { Model } from "./model.js";
+import type { SentenceRule } from "./sentence-rule.js";
+import type { SpecialTokens } from "./special-tokens.js";
+import type { TextCodec } from "./text-codec.js";
+
+export interface ModelParts {
+  readonly model: Model;
+  readonly config: ModelConfig;
+  readonly family: Family;
+  /** Null where there is none. Others may be put in its place. */
+  readonly tokenizer: TextCodec | null;
+  readonly chatTemplate: string | null;
+  readonly special: SpecialTokens;
+  readonly sentence: SentenceRule;
+  readonly jinja: JinjaSource | undefined;
+  /** The most tokens of a text, where the configuration says it. */
+  readonly positions: number | undefined;
+  /** What the published names of the file began with, such as `bert.`. */
+  readonly start: string;
+}
