@@ -150,7 +150,7 @@ const WEB_ROOMS = {
     "layers/models",
     "api",
     "api/heed.ts",
-    "backends",
+    "operations",
     "memory",
     "base",
   ],

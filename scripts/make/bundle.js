@@ -67,6 +67,21 @@ const plainStrings = {
 };
 
 /**
+ * Bundlers leave alone what is imported by a name that only the page knows. The minifier drops such comments.
+ * @type {import("vite").Plugin}
+ */
+const importsOfPages = {
+  name: "heed-imports-of-pages",
+  generateBundle(_options, output) {
+    for (const file of Object.values(output)) {
+      if (file.type === "chunk") {
+        file.code = file.code.replaceAll(/\bimport\(([\w$]+)\)/g, "import(/*webpackIgnore:true*//*@vite-ignore*/$1)");
+      }
+    }
+  },
+};
+
+/**
  * Replaces inlined.ts by hosted.ts, and what it imports likewise.
  * @type {import("vite").Plugin}
  */
@@ -110,7 +125,7 @@ export async function bundle() {
   const layers = loadedWith(ENTRIES.layers, ...LAZY.extra);
   await bundleEntries(
     ENTRIES,
-    [plainStrings, lazy.users, publicNames, pureStatements],
+    [plainStrings, importsOfPages, lazy.users, publicNames, pureStatements],
     [
       { name: "index", test: isOfIndex },
       { name: "text", test: (id) => text.has(id) },

@@ -7,6 +7,7 @@ import { guardAsync } from "../base/guard.js";
 import { readBoolean, readChoice, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { unlessAborted } from "../base/unless-aborted.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import { ClassifierHead } from "./classifier-head.js";
 import { familyOf } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
 import type { JinjaSource } from "./jinja.js";
@@ -81,6 +82,8 @@ async function load(
     model,
     config,
     family,
+    engine,
+    head: ClassifierHead.of(where, tensors, config, engine),
     tokenizer,
     chatTemplate,
     special,
@@ -97,7 +100,13 @@ function readReport(where: string, value: unknown): (progress: FileProgress) => 
   throw new HeedError("option", `${where}: onProgress must be a function, got ${showValue(value)}`);
 }
 
+/** Their positions are counted from the one after that of padding. */
+const COUNTED_FROM_PADDING: readonly unknown[] = ["roberta", "xlm-roberta", "camembert", "mpnet"];
+
 function positionsOf({ config }: ModelRecord): number | undefined {
   const count = config.n_positions ?? config.max_position_embeddings;
-  return typeof count === "number" && count > 0 ? count : undefined;
+  if (typeof count !== "number" || count <= 0) return undefined;
+  const { pad_token_id: padding, model_type: type } = config;
+  const first = COUNTED_FROM_PADDING.includes(type) ? (typeof padding === "number" ? padding : 1) + 1 : 0;
+  return count - first;
 }

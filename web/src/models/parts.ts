@@ -1,6 +1,8 @@
 // A loaded model's parts, for the functions that work on them.
 
+import type { Heed } from "../api/heed.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import type { ClassifierHead } from "./classifier-head.js";
 import type { Family } from "./families.js";
 import type { JinjaSource } from "./jinja.js";
 import type { Model } from "./model.js";
@@ -12,6 +14,9 @@ export interface ModelParts {
   readonly model: Model;
   readonly config: ModelConfig;
   readonly family: Family;
+  readonly engine: Heed | undefined;
+  /** For labels, where the files have one. */
+  readonly head: ClassifierHead | null;
   /** Null where there is none. Others may be put in its place. */
   readonly tokenizer: TextCodec | null;
   readonly chatTemplate: string | null;
