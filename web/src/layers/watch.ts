@@ -50,6 +50,9 @@ export interface ReadHeadHook {
   readonly output: number | Rewrite;
 }
 
+/** The names of the adapters that were loaded for a model. */
+export const ADAPTERS = new WeakMap<object, ReadonlySet<string>>();
+
 /** What a pass looks at. One that looks at nothing has none. */
 export class Watch {
   /** By the attention that has the heads. */
@@ -76,7 +79,7 @@ export class Watch {
     this.residuals = read.residuals;
     this.choice = readChoiceOf(where, given["attentions"]);
     this.states = readBoolean(where, "hiddenStates", given["hiddenStates"], false) ? [] : null;
-    this.adapter = readAdapter(where, given["adapter"]);
+    this.adapter = readAdapter(where, given["adapter"], layers);
     if (this.needsWeights && this.choice.rows !== undefined) {
       throw new HeedError("option", `${where}: attentions.rows and a hook of weights exclude each other`);
     }
@@ -139,9 +142,16 @@ function readNumbers(where: string, name: string, value: unknown): readonly numb
   );
 }
 
-function readAdapter(where: string, value: unknown): string | null {
-  if (value === undefined || typeof value === "string") return value ?? null;
-  throw new HeedError("option", `${where}: adapter must be the name of one, got ${showValue(value)}`);
+function readAdapter(where: string, value: unknown, layers: () => Iterable<readonly [string, object]>): string | null {
+  if (value === undefined) return null;
+  const [[, model]] = [...layers()] as [readonly [string, object]];
+  const names = [...(ADAPTERS.get(model) ?? [])];
+  if (typeof value === "string" && names.includes(value)) return value;
+  const known = names.map(showValue).join(", ") || "none";
+  throw new HeedError(
+    "option",
+    `${where}: adapter must be one of those that were loaded, ${known}, got ${showValue(value)}`,
+  );
 }
 
 const FORMS = '"layers.0.heads.0" or "layers.0.residual"';

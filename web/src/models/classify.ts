@@ -5,7 +5,7 @@ import { HeedError } from "../base/errors.js";
 import { readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Pooling } from "../layers/pooling.js";
 import type { ClassifierHead } from "./classifier-head.js";
-import { hiddenOf } from "./hidden-of.js";
+import { hiddenOf, readAdapterName } from "./hidden-of.js";
 import { type Span, spansOf } from "./label-spans.js";
 import type { ModelParts } from "./parts.js";
 import { batchesOf, encodeTexts, readTexts } from "./text-batches.js";
@@ -32,7 +32,9 @@ export async function classify(
   const given = readRecord(where, "options", options, ["adapter", "signal"]);
   const signal = readSignal(where, given["signal"]);
   throwIfAborted(where, signal);
-  const { head, config } = parts;
+  const adapter = readAdapterName(where, given["adapter"]);
+  const { config } = parts;
+  const head = parts.adapters.headOf(where, adapter) ?? parts.head;
   if (head === null) {
     throw new HeedError(
       "unsupported",
@@ -47,10 +49,7 @@ export async function classify(
   const scoresOf = (logits: Float32Array): Float32Array =>
     isRaw ? logits : isSeparate ? logits.map(sigmoid) : softmax(logits);
   for (const batch of batchesOf(encodings)) {
-    const logits = await logitsOf(where, parts, head, batch, {
-      signal,
-      adapter: given["adapter"] as string | undefined,
-    });
+    const logits = await logitsOf(where, parts, head, batch, { signal, adapter });
     const { length: count } = head.labels;
     const rows = logits.length / count / batch.texts.length;
     for (const [at, text] of batch.texts.entries()) {

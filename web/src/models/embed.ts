@@ -4,7 +4,7 @@ import type { ArrayTensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Pooling } from "../layers/pooling.js";
-import { hiddenOf } from "./hidden-of.js";
+import { hiddenOf, readAdapterName } from "./hidden-of.js";
 import type { ModelParts } from "./parts.js";
 import { batchesOf, encodeTexts, readTexts } from "./text-batches.js";
 
@@ -35,7 +35,7 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
   const kind = readChoice(where, "pooling", given["pooling"], ["mean", "cls", "last"], absent);
   const isNormal = readBoolean(where, "normalize", given["normalize"], sentence.normalize ?? true);
   const wanted = readCount(where, "dimensions", given["dimensions"], null);
-  const adapter = given["adapter"] as string | undefined;
+  const adapter = readAdapterName(where, given["adapter"]);
   const encodings = encodeTexts(where, parts, readTexts(where, texts));
   const pooling = new Pooling({ kind, engine });
   let vectors = new Float32Array(0);

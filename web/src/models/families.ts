@@ -13,7 +13,7 @@ import type { Model } from "./model.js";
 export interface Family {
   readonly make: (config: ModelConfig, options: { readonly engine: Heed | undefined }) => Model;
   readonly names: PublishedNames;
-  /** Layers beside those of the table, by heed's names. They have the start of the names where they begin with a star. */
+  /** Layers beside those of the table, by heed's names. A star at the start is what names of the model begin with. */
   readonly others: Readonly<Record<string, string>>;
   /** Whether it gives logits of the next token. */
   readonly isCausal: boolean;
@@ -26,7 +26,8 @@ const BERT: Family = {
     pooler: "*pooler.dense",
     "head.dense": "cls.predictions.transform.dense",
     "head.norm": "cls.predictions.transform.LayerNorm",
-    "head.decoder": "cls.predictions.decoder",
+    "head.decoder.weight": "cls.predictions.decoder.weight",
+    "head.decoder.bias": "cls.predictions.bias",
   },
   isCausal: false,
 };

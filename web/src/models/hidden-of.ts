@@ -1,6 +1,7 @@
 // The hidden state of a batch of texts, of any kind of model.
 
 import type { Tensor } from "../api/tensor.js";
+import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import type { ModelParts } from "./parts.js";
 import type { TextBatch } from "./text-batches.js";
@@ -8,6 +9,11 @@ import type { TextBatch } from "./text-batches.js";
 export interface HiddenOptions {
   readonly signal: AbortSignal | null;
   readonly adapter: string | undefined;
+}
+
+export function readAdapterName(where: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  throw new HeedError("option", `${where}: adapter must be the name of one, got ${showValue(value)}`);
 }
 
 export interface Hidden {

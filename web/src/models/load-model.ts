@@ -7,12 +7,14 @@ import { guardAsync } from "../base/guard.js";
 import { readBoolean, readChoice, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { unlessAborted } from "../base/unless-aborted.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import { Adapters } from "./adapters.js";
 import { ClassifierHead } from "./classifier-head.js";
 import { familyOf } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
 import type { JinjaSource } from "./jinja.js";
 import { LoadedModel } from "./loaded-model.js";
 import type { FileProgress } from "./model-files.js";
+import { PublishedPaths } from "./published-paths.js";
 import { readFolder } from "./read-folder.js";
 import { readGguf } from "./read-gguf.js";
 import type { ModelRecord } from "./record.js";
@@ -78,6 +80,7 @@ async function load(
   const { tokenizer, chatTemplate, special, sentence } = record;
   const { starts, parts } = family.names;
   const start = starts.find((one) => tensors.has(`${one}${parts.words}.weight`)) ?? starts[0] ?? "";
+  const paths = new PublishedPaths(family, start);
   return new LoadedModel({
     model,
     config,
@@ -91,6 +94,8 @@ async function load(
     jinja: given["jinja"] as JinjaSource | undefined,
     positions: positionsOf(record),
     start,
+    paths,
+    adapters: new Adapters({ model, config, engine }, paths),
   });
 }
 

@@ -2,10 +2,12 @@
 
 import type { Heed } from "../api/heed.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import type { Adapters } from "./adapters.js";
 import type { ClassifierHead } from "./classifier-head.js";
 import type { Family } from "./families.js";
 import type { JinjaSource } from "./jinja.js";
 import type { Model } from "./model.js";
+import type { PublishedPaths } from "./published-paths.js";
 import type { SentenceRule } from "./sentence-rule.js";
 import type { SpecialTokens } from "./special-tokens.js";
 import type { TextCodec } from "./text-codec.js";
@@ -27,4 +29,6 @@ export interface ModelParts {
   readonly positions: number | undefined;
   /** What the published names of the file began with, such as `bert.`. */
   readonly start: string;
+  readonly paths: PublishedPaths;
+  readonly adapters: Adapters;
 }
