@@ -43,6 +43,9 @@ export interface WatchOptions {
   readonly adapter?: string | undefined;
 }
 
+/** The options of a call that gives none, with hooks for the types of their arguments. */
+export type NoWatchOptions = Pick<WatchOptions, "hooks">;
+
 export const WATCH_OPTIONS = ["attentions", "hiddenStates", "hooks", "adapter"] as const;
 
 export interface ReadHeadHook {

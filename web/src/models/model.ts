@@ -1,10 +1,9 @@
 // Any model of heed, as its callers see it: what it gives depends on its kind.
 
 import type { KVCache } from "../api/cache-types.js";
-import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import type { ForwardOptions, Layer, Returned } from "../layers/layer.js";
 import type { TokenInput } from "../layers/models/tokens.js";
-import type { WatchOptions } from "../layers/watch.js";
+import type { NoWatchOptions, WatchOptions } from "../layers/watch.js";
 
 export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
   /** [B, S], 1 for tokens, 0 for padding. */
@@ -30,10 +29,8 @@ export interface ModelResult<O> {
 }
 
 export interface Model extends Layer {
-  forward<const O extends ModelForwardOptions = Readonly<Record<never, never>>>(
+  forward<const O extends ModelForwardOptions = NoWatchOptions>(
     tokens: TokenInput,
     options?: O,
   ): Promise<ModelResult<O>>;
 }
-
-export type AnyTensor = Tensor | ArrayTensor;

@@ -1,6 +1,6 @@
 // BERT: token, position and segment embeddings, a post-norm encoder, and a pooler on the first token.
 
-import type { NoOptions, Returned } from "../../api/results.js";
+import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { HeedError } from "../../base/errors.js";
 import { readBoolean } from "../../base/read-values.js";
@@ -16,7 +16,7 @@ import { Pooling } from "../pooling.js";
 import type { Scope } from "../scope.js";
 import { Encoder, handOutStack, handOutStates, type StackMade } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
-import { WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
+import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { MaskedWordHead, takeHead } from "./masked-word-head.js";
 import { BERT_NAMES } from "./names.js";
@@ -130,7 +130,7 @@ export class BertModel extends Layer {
   }
 
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
-  forward<const O extends BertForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<BertResult<O>>;
+  forward<const O extends BertForwardOptions = NoWatchOptions>(tokens: TokenInput, options?: O): Promise<BertResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
     return this.pass(options, [...WATCH_OPTIONS, "tokenTypes", "mask", "logits"], async (scope, given, keep) => {
       const wanted = wantsAttentions(this.where, given["attentions"]);

@@ -2,7 +2,7 @@
 
 import type { HeldCache, KVCache } from "../../api/cache-types.js";
 import type { Heed } from "../../api/heed.js";
-import type { NoOptions, Returned } from "../../api/results.js";
+import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { readBoolean } from "../../base/read-values.js";
 import { GATHER } from "../../operations/gather.js";
@@ -12,7 +12,7 @@ import type { Filling, GivenParameters } from "../parameters.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
 import { handOutStack, handOutStates, type StackMade } from "../stacks.js";
-import { WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
+import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { PublishedNames } from "./names.js";
 import { positionsOf, type TokenPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
@@ -75,7 +75,10 @@ export abstract class CausalModel extends Layer {
   }
 
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
-  forward<const O extends CausalForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<CausalResult<O>>;
+  forward<const O extends CausalForwardOptions = NoWatchOptions>(
+    tokens: TokenInput,
+    options?: O,
+  ): Promise<CausalResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
     return this.pass(options, [...WATCH_OPTIONS, "last", "caches", "mask"], async (scope, given, keep) => {
       const wanted = wantsAttentions(this.where, given["attentions"]);
