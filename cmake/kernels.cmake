@@ -7,6 +7,7 @@ add_library(heed_kernels OBJECT
   cpp/kernels/instances/extra.cpp
   cpp/kernels/instances/layers.cpp
   cpp/kernels/instances/linear_backward.cpp
+  cpp/kernels/instances/narrow.cpp
   cpp/kernels/instances/training.cpp
   cpp/kernels/expr/differentiate.cpp
   cpp/kernels/expr/modify.cpp

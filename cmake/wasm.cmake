@@ -1,5 +1,6 @@
-# The three modules of the npm package, named after their preset: heed_wasm_core for attention, heed_wasm_full for attention and everything else
-# but training, and heed_wasm_training for all. An engine loads one of the latter when it is first asked for something that it has alone.
+# The four modules of the npm package, named after their preset: heed_wasm_core for attention, heed_wasm_full for attention and everything else
+# but training, heed_wasm_training for that too, and heed_wasm_narrow for all and stored weights. An engine loads one of the latter when it is
+# first asked for something that it has alone.
 
 # Code around the kernels is mostly executed once a call and downloaded by every page, so it is small; code that is executed for each row is fast.
 target_compile_options(heed PRIVATE -fno-exceptions -fno-rtti -Oz)
@@ -7,7 +8,8 @@ set_source_files_properties(cpp/operations/attention/attention_job.cpp cpp/opera
   PROPERTIES COMPILE_OPTIONS -O2)
 # The kernels are unrolled and vectorized in their source. What a compiler adds, with -O3 above all, is a fifth of the
 # download and no speed.
-target_compile_options(heed_kernels PRIVATE -fno-exceptions -fno-rtti -O2 -fno-vectorize -mllvm -unroll-runtime=0)
+set(heed_kernel_options -fno-exceptions -fno-rtti -O2 -fno-vectorize "SHELL:-mllvm -unroll-runtime=0")
+target_compile_options(heed_kernels PRIVATE ${heed_kernel_options})
 
 # heed_module(TARGET NAME CALLS...) adds a module; CALLS are the sources with its calls.
 function(heed_module target name)
@@ -73,6 +75,18 @@ endfunction()
 heed_module(heed_wasm_core ${HEED_ARTEFACT} core_module.cpp)
 heed_module(heed_wasm_full ${HEED_ARTEFACT}-full full_module.cpp run_program.cpp)
 heed_module(heed_wasm_training ${HEED_ARTEFACT}-training training_module.cpp run_program.cpp)
+heed_module(heed_wasm_narrow ${HEED_ARTEFACT}-narrow narrow_module.cpp run_program.cpp)
+if(HEED_RELAXED)
+  # The narrow module has the same bits in every variant, so of its kernels only dot products of whole numbers use relaxed SIMD. Objects
+  # come before the library, which then gives none of its own.
+  get_target_property(sources heed_kernels SOURCES)
+  list(REMOVE_ITEM sources cpp/kernels/instances/narrow.cpp)
+  add_library(heed_exact_kernels OBJECT ${sources})
+  target_include_directories(heed_exact_kernels PRIVATE cpp cpp/include)
+  target_link_libraries(heed_exact_kernels PRIVATE heed_options heed_xsimd)
+  target_compile_options(heed_exact_kernels PRIVATE ${heed_kernel_options} -mno-relaxed-simd)
+  target_sources(heed_wasm_narrow PRIVATE $<TARGET_OBJECTS:heed_exact_kernels>)
+endif()
 
 # The baseline build writes the types and layouts for TypeScript. (Types are found by executing
 # the module, and Node 20 executes relaxed SIMD only behind a flag.)

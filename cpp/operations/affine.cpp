@@ -31,9 +31,7 @@ void run_task(const AffineCall& call, const AffineTask& task) {
                         .sums = target,
                         .sum_stride = target_stride,
                         .last_panel = task.scratch});
-  const bool is_plain = rule.activation == Activation::none && rule.bias == nullptr && !rule.factor.is_present() &&
-                        !rule.addend.is_present();
-  if (is_plain) return;
+  if (is_identity(rule)) return;
   kernels::PointwiseTask kernel_task = pointwise_task(rule, task.first_row, task.rows, task.first_column, task.columns);
   kernel_task.source = kernel_task.target = target;
   kernel_task.source_stride = kernel_task.target_stride = target_stride;

@@ -25,6 +25,7 @@ struct GruProblem {
   Index hidden;
 
   GruCall call;
+  GateMultiplier multiplier;
 
   /// The row of the n-th step that is computed for a batch entry.
   [[nodiscard]] Index row_of(Index entry, Index n) const {
@@ -50,7 +51,9 @@ Status make_gru_problem(const GruCall& call, GruProblem& problem) {
                      kRules.check("last", last, options.batch, hidden)});
   if (!status.is_ok()) return status;
   if (inputs.weights == nullptr) return kRules.broken(StatusCode::shape, {"weights must have data, got none"});
-  problem = {.batch = options.batch, .steps = gates.count / options.batch, .hidden = hidden, .call = call};
+  problem.batch = options.batch;
+  problem.steps = gates.count / options.batch;
+  problem.hidden = hidden;
   return kRules.check_if_present("state", inputs.state, options.batch, hidden);
 }
 
@@ -66,20 +69,19 @@ struct GruTask {
 /// Computes one step: three products, and the gates.
 void run_task(const GruProblem& problem, const GruTask& task) {
   const Index hidden = problem.hidden;
-  const Index width = round_up(task.columns, kernels::kPanel);
+  const Index width = round_up(task.columns, problem.multiplier.panel);
   float* const products = task.scratch;
-  float* const last_panel = products + kGates * task.entries * width;
   for (Index gate = 0; gate < kGates; ++gate) {
-    const float* const weights = problem.call.inputs.weights + gate * packed_floats(hidden, hidden);
-    kernels::packed_gemm({.rows = task.state + task.first_entry * hidden,
-                          .row_stride = static_cast<std::ptrdiff_t>(hidden),
-                          .row_count = static_cast<int>(task.entries),
-                          .panels = weights + task.first_column * hidden,
-                          .depth = static_cast<int>(hidden),
-                          .columns = static_cast<int>(task.columns),
-                          .sums = products + gate * task.entries * width,
-                          .sum_stride = static_cast<std::ptrdiff_t>(width),
-                          .last_panel = last_panel});
+    problem.multiplier.multiply(problem.call,
+                                {.gate = gate,
+                                 .state = task.state + task.first_entry * hidden,
+                                 .entries = task.entries,
+                                 .first_column = task.first_column,
+                                 .columns = task.columns,
+                                 .sums = products + gate * task.entries * width,
+                                 .sum_stride = width,
+                                 .scratch = products + kGates * task.entries * width},
+                                problem.multiplier.format);
   }
   for (Index i = 0; i < task.entries; ++i) {
     const Index entry = task.first_entry + i;
@@ -111,20 +113,39 @@ void set_first_state(const GruProblem& problem, float* state) {
   }
 }
 
+void multiply_packed(const GruCall& call, const GateProduct& product, WeightFormat /*format*/) {
+  const Index hidden = call.last.length;
+  kernels::packed_gemm(
+      {.rows = product.state,
+       .row_stride = static_cast<std::ptrdiff_t>(hidden),
+       .row_count = static_cast<int>(product.entries),
+       .panels = call.inputs.weights + product.gate * packed_floats(hidden, hidden) + product.first_column * hidden,
+       .depth = static_cast<int>(hidden),
+       .columns = static_cast<int>(product.columns),
+       .sums = product.sums,
+       .sum_stride = static_cast<std::ptrdiff_t>(product.sum_stride),
+       .last_panel = product.scratch});
+}
+
 }  // namespace
 
 Status run(const GruCall& call, Executor& executor, const StopFlag* stop) {
-  GruProblem problem{};
+  return run_gru(call, {kernels::kPanel, kernels::kPanel, 0, multiply_packed}, executor, stop);
+}
+
+Status run_gru(const GruCall& call, const GateMultiplier& multiplier, Executor& executor, const StopFlag* stop) {
+  GruProblem problem{.batch = 0, .steps = 0, .hidden = 0, .call = call, .multiplier = multiplier};
   if (Status status = make_gru_problem(call, problem); !status.is_ok()) return status;
 
   const double multiplications =
       static_cast<double>(kGates * problem.batch) * static_cast<double>(problem.hidden * problem.hidden);
   const int workers = choose_workers(executor, multiplications);
-  const Index panels = divide_up(problem.hidden, kernels::kPanel);
-  const Index columns = divide_up(panels, std::min<Index>(panels, workers)) * kernels::kPanel;
+  const Index panels = divide_up(problem.hidden, multiplier.panel);
+  const Index columns = divide_up(panels, std::min<Index>(panels, workers)) * multiplier.panel;
   const Index entry_cuts = divide_up(problem.batch, kEntriesPerTask);
-  const Index per_worker = std::min(problem.batch, kEntriesPerTask) * (kGates * columns + kernels::kPanel);
-  const Index state_floats = round_up(problem.batch * problem.hidden, kernels::kPanel);
+  const Index entries = std::min(problem.batch, kEntriesPerTask);
+  const Index per_worker = entries * (kGates * columns + multiplier.entry_scratch_floats) + multiplier.scratch_floats;
+  const Index state_floats = round_up(problem.batch * problem.hidden, multiplier.panel);
   const Scratch scratch(state_floats + per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "gru: scratch memory must fit, could not get it"};
 

@@ -1,6 +1,7 @@
 // A gated recurrent unit over a batch of sequences: PyTorch's gates, in its order and with its formulas.
 #pragma once
 
+#include "heed/vocabulary.hpp"
 #include "operations/common/rows.hpp"
 
 namespace heed {
@@ -32,6 +33,29 @@ struct GruCall {
 
   HEED_FIELDS(inputs, options, states, last)
 };
+
+/// The products of the state of some batch entries with some columns of one gate's matrix.
+struct GateProduct {
+  Index gate;
+  const float* state;  // rows of H
+  Index entries;
+  Index first_column, columns;
+  float* sums;  // rows of `columns`, sum_stride apart
+  Index sum_stride;
+  float* scratch;
+};
+
+/// What multiplies, of whatever weights.
+struct GateMultiplier {
+  Index panel;                 // columns of a task are a multiple of so many
+  Index entry_scratch_floats;  // for each batch entry of a product
+  Index scratch_floats;        // beside those
+  void (*multiply)(const GruCall& call, const GateProduct& product, WeightFormat format);
+  WeightFormat format = WeightFormat::f16;
+};
+
+/// The recurrence, once a call of either kind is unpacked.
+Status run_gru(const GruCall& call, const GateMultiplier& multiplier, Executor& executor, const StopFlag* stop);
 
 /// Fails without writing when an input breaks a rule. Nothing may overlap.
 Status run(const GruCall& call, Executor& executor, const StopFlag* stop = nullptr);

@@ -57,8 +57,10 @@ const KERNEL_ROOMS = {
   linear: ["gemm", "memory", "simd"],
   // norms, activations, gates, rotary embedding
   layers: ["gemm", "memory", "simd"],
+  // weights of 16, 8 and 4 bits: packing, quantized rows, products
+  narrow: ["gemm", "memory", "simd"],
   // what a build compiles, and the functions that operations call
-  instances: ["decode", "prefill", "backward", "linear", "layers", "score", "task", "gemm", "simd"],
+  instances: ["decode", "prefill", "backward", "linear", "layers", "narrow", "score", "task", "gemm", "simd"],
 };
 
 /** Rooms of cpp/operations, likewise; "." are the operations of one file.
@@ -70,6 +72,8 @@ const OPERATION_ROOMS = {
   attention: ["common"],
   // backward passes of layers, losses, steps of optimizers
   training: [".", "common"],
+  // layers whose weights are stored in 16, 8 or 4 bits
+  narrow: [".", "common"],
   ".": ["common"],
 };
 
@@ -86,6 +90,8 @@ const WEB_ROOMS = {
   "backends/webgpu": ["backends/webgpu/shaders", "backends", "backends/wasm/generated", "operations", "memory", "base"],
   backends: ["base"],
   // one file an operation: its problem, its packed call, its cost
+  // layers whose weights are stored in 16, 8 or 4 bits
+  "operations/narrow": ["operations", "backends", "backends/wasm/generated", "base"],
   "operations/training": ["operations", "backends", "backends/wasm/generated", "base"],
   operations: ["backends", "backends/wasm/generated", "base"],
   memory: ["base"],
@@ -110,13 +116,16 @@ const WEB_ROOMS = {
   api: ["backends", "backends/wasm/generated", "operations", "memory", "expr/tree.ts", "base"],
   reference: [],
   viz: ["base"],
+  // formats of stored numbers, one file each
+  "layers/formats": ["memory", "base"],
   "layers/io": ["api", "base"],
   "layers/text": ["layers/io", "api", "base"],
   // GGUF in what models take: configuration, names, tokenizer
-  "layers/gguf": ["layers", "layers/io", "layers/models/config.ts", "base"],
+  "layers/gguf": ["layers", "layers/formats", "layers/io", "layers/models/config.ts", "base"],
   "layers/generate": ["api", "base"],
   "layers/models": [
     "layers",
+    "layers/formats",
     "layers/io",
     "layers/text",
     "api",
@@ -126,16 +135,29 @@ const WEB_ROOMS = {
     "backends",
     "base",
   ],
-  "layers/index.ts": ["layers", "layers/gguf", "layers/io", "layers/text", "layers/generate", "layers/models", "api"],
+  "layers/index.ts": [
+    "layers",
+    "layers/formats",
+    "layers/gguf",
+    "layers/io",
+    "layers/text",
+    "layers/generate",
+    "layers/models",
+    "api",
+  ],
   layers: [
+    "layers/formats",
     "layers/io",
     "layers/text",
     "layers/generate",
     "api",
     "api/heed.ts",
     "api/operations",
+    "api/positions",
     "operations",
+    "operations/narrow",
     "backends",
+    "backends/wasm/generated",
     "memory",
     "base",
     "shared-engine.ts",
@@ -157,6 +179,7 @@ const WEB_ROOMS = {
   // gradients, losses, optimizers, the training loop
   train: [
     "layers",
+    "layers/formats",
     "layers/io",
     "layers/models/tokens.ts",
     "api",
@@ -164,6 +187,7 @@ const WEB_ROOMS = {
     "api/operations",
     "api/positions",
     "operations",
+    "operations/narrow",
     "operations/training",
     "backends",
     "memory",

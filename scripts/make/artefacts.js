@@ -11,13 +11,16 @@ export const VARIANTS = ["wasm-simd", "wasm-relaxed", "wasm-simd-threads", "wasm
 /** A variant's module with attention and every other operation but those of training, which is loaded on demand. @param {string} variant */
 export const fullOf = (variant) => `${variant}-full`;
 
-/** A variant's module with every operation, likewise. @param {string} variant */
+/** A variant's module with those of training as well, likewise. @param {string} variant */
 export const trainingOf = (variant) => `${variant}-training`;
 
-/** @param {string} variant */
-const modulesOf = (variant) => [variant, fullOf(variant), trainingOf(variant)];
+/** A variant's module with every operation, those of stored weights included, likewise. @param {string} variant */
+export const narrowOf = (variant) => `${variant}-narrow`;
 
-/** All modules, three for each variant. */
+/** @param {string} variant */
+const modulesOf = (variant) => [variant, fullOf(variant), trainingOf(variant), narrowOf(variant)];
+
+/** All modules, four for each variant. */
 export const MODULES = VARIANTS.flatMap(modulesOf);
 
 /** The variant whose build also makes the types. */
@@ -39,7 +42,8 @@ export const artefact = (variant, file) => join(root, "build", variant, file);
 const KINDS = /** @type {const} */ (["mjs", "wasm", "map"]);
 
 /** Glue, binary or linker's map of a module. @param {string} module @param {"mjs" | "wasm" | "map"} kind */
-export const moduleFile = (module, kind) => artefact(module.replace(/-(?:full|training)$/, ""), `${module}.${kind}`);
+export const moduleFile = (module, kind) =>
+  artefact(module.replace(/-(?:full|training|narrow)$/, ""), `${module}.${kind}`);
 
 const SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "cpp"].map((path) => join(root, path));
 
@@ -52,7 +56,7 @@ export async function buildArtefacts(toolchain) {
     await whenChanged(variant, { inputs: SOURCES, outputs, salt }, () =>
       step(`build ${variant}`, async () => {
         const types = variant === BASELINE ? ["heed_call_types"] : [];
-        const targets = ["heed_wasm_core", "heed_wasm_full", "heed_wasm_training", ...types];
+        const targets = ["heed_wasm_core", "heed_wasm_full", "heed_wasm_training", "heed_wasm_narrow", ...types];
         await buildPreset(toolchain, variant, targets);
       }),
     );

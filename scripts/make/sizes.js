@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { note } from "../lib/steps.js";
-import { fullOf, moduleFile, trainingOf, VARIANTS } from "./artefacts.js";
+import { fullOf, moduleFile, narrowOf, trainingOf, VARIANTS } from "./artefacts.js";
 import { dist } from "./bundle.js";
 import { root } from "./root.js";
 
@@ -67,6 +67,7 @@ export function measureSizes() {
     variants: sizesOf(VARIANTS),
     full: sizesOf(VARIANTS.map(fullOf)),
     training: sizesOf(VARIANTS.map(trainingOf)),
+    narrow: sizesOf(VARIANTS.map(narrowOf)),
   };
   mkdirSync(dirname(sizesFile), { recursive: true });
   writeFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
@@ -86,7 +87,7 @@ export function printSizes() {
   note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);
   note(`  ${kb(sizes.webgpu)} brotli  gpu.js: the GPU backend, for large calls or on demand`);
-  const modules = { ...sizes.variants, ...sizes.full, ...sizes.training };
+  const modules = { ...sizes.variants, ...sizes.full, ...sizes.training, ...sizes.narrow };
   for (const [name, { chunk, hosted }] of Object.entries(modules)) {
     note(`  ${kb(chunk)} brotli  ${name}.js: glue and wasm inlined (${kb(hosted).trim()} as two files)`);
   }

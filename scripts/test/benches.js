@@ -20,6 +20,7 @@ const PROGRAMS = { cpp: "heed_bench", ladder: "heed_ladder" };
 const NATIVE_PROGRAMS = {
   heed_bench_linear: [],
   heed_bench_affine: [],
+  heed_bench_narrow: [],
   heed_bench_cache: [],
   heed_bench_backward: [],
   heed_bench_threads: ["2", "25"],

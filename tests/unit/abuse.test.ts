@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as expr from "../../web/src/expr/index.js";
 import * as heed from "../../web/src/index.js";
 import * as layers from "../../web/src/layers/index.js";
+import { CausalModel } from "../../web/src/layers/models/causal.js";
 import * as train from "../../web/src/train/index.js";
 import * as webgpu from "../../web/src/webgpu.js";
 import { spoilers } from "../support/abuse.js";
@@ -166,6 +167,36 @@ const llama = (): object => ({
   hidden_act: "silu",
   num_key_value_heads: 1,
   rope_scaling: { rope_type: "linear", factor: 2 },
+});
+
+const gemma3 = (): object => ({
+  ...{
+    hidden_size: 2,
+    vocab_size: 2,
+    num_hidden_layers: 2,
+    num_attention_heads: 1,
+    num_key_value_heads: 1,
+    head_dim: 2,
+  },
+  ...{ intermediate_size: 2, model_type: "gemma3_text", layer_types: ["sliding_attention", "full_attention"] },
+  ...{ sliding_window: 2, final_logit_softcapping: 3, architectures: ["Gemma3ForCausalLM"] },
+  rope_parameters: { full_attention: { rope_theta: 10 }, sliding_attention: { rope_theta: 5 } },
+});
+const ofType = (type: string, config: () => object) => (): object => ({ ...config(), model_type: type });
+const embeddinggemma = (): object => ({
+  ...gemma3(),
+  use_bidirectional_attention: true,
+  architectures: ["Gemma3TextModel"],
+});
+const roberta = (): object => ({ ...bert(), model_type: "roberta", max_position_embeddings: 4, pad_token_id: 1 });
+const distilbert = (): object => ({
+  ...{ dim: 2, vocab_size: 2, n_layers: 1, max_position_embeddings: 2, n_heads: 1, hidden_dim: 2 },
+  ...{ activation: "gelu", model_type: "distilbert" },
+});
+const smollm3 = (): object => ({ ...llama(), model_type: "smollm3", no_rope_layers: [0] });
+const modernbert = (): object => ({
+  ...{ hidden_size: 2, vocab_size: 2, num_hidden_layers: 1, num_attention_heads: 1, intermediate_size: 2 },
+  ...{ model_type: "modernbert", architectures: ["XForSequenceClassification"], id2label: { 0: "no", 1: "yes" } },
 });
 
 const ggufs = JSON.parse(readFileSync(new URL("../fixtures/gguf.json", import.meta.url), "utf8"));
@@ -364,13 +395,23 @@ const LAYERS: readonly Entry[] = [
       ["GPT2Model", layers.GPT2Model, gpt2],
       ["BertModel", layers.BertModel, bert],
       ["LlamaModel", layers.LlamaModel, llama],
+      ["Qwen2Model", layers.Qwen2Model, ofType("qwen2", llama)],
+      ["Qwen3Model", layers.Qwen3Model, ofType("qwen3", llama)],
+      ["SmolLM3Model", layers.SmolLM3Model, smollm3],
+      ["Gemma3Model", layers.Gemma3Model, gemma3],
+      ["EmbeddingGemmaModel", layers.EmbeddingGemmaModel, embeddinggemma],
+      ["RobertaModel", layers.RobertaModel, roberta],
+      ["MPNetModel", layers.MPNetModel, ofType("mpnet", roberta)],
+      ["DistilBertModel", layers.DistilBertModel, distilbert],
+      ["ModernBertModel", layers.ModernBertModel, modernbert],
     ] as const
   ).flatMap(([name, model, config]): Entry[] => {
     const make = (given: readonly unknown[]): layers.Layer => Reflect.construct(model, given);
-    const options =
-      name === "BertModel"
-        ? (): object => ({ mask: [true, true], tokenTypes: [0, 0], attentions: true })
-        : (): object => ({ mask: [true, true], last: true, attentions: true, signal: signal() });
+    const isCausal = model.prototype instanceof CausalModel;
+    const types = name === "BertModel" ? { tokenTypes: [0, 0] } : {};
+    const options = isCausal
+      ? (): object => ({ mask: [true, true], last: true, hidden: true, attentions: true, signal: signal() })
+      : (): object => ({ mask: [true, true], attentions: true, ...types });
     return [
       [`new ${name}`, (...given) => make(given), () => [config(), { engine }]],
       [

@@ -16,13 +16,15 @@ import {
   loadSafetensors,
   loadTokenizer,
   type ModelConfig,
+  Qwen2Model,
+  Qwen3Model,
   readGgufHeader,
   saveSafetensors,
   streamGguf,
 } from "../../web/src/layers/index.js";
 import { EntryReader } from "../../web/src/layers/io/read-entries.js";
 import { errorOf } from "../support/cases.js";
-import { unpack, worstDifference } from "../support/fixtures.js";
+import { unpack, unpackAll, worstDifference } from "../support/fixtures.js";
 import { madeByTransformers } from "../support/model-files.js";
 
 interface Packed {
@@ -193,7 +195,22 @@ describe("models", () => {
     expect((await model.forward(made.ids)).hidden.data).toEqual((await other.forward(made.ids)).hidden.data);
   });
 
-  test("a model that heed does not compute yet says so", async () => {
+  test.each([
+    ["qwen2", Qwen2Model],
+    ["qwen3", Qwen3Model],
+  ] as const)("%s computes what it does from the published file", async (name, Model) => {
+    const { config, expected, file } = fixture[name];
+    const { config: read, tensors } = await loadGguf(bytesOf(file));
+    const model = new Model(read).load(tensors);
+    // The file's epsilon is in single precision.
+    const other = new Model({ ...config, rms_norm_eps: Math.fround(config.rms_norm_eps ?? 0) }).load(
+      unpackAll(expected),
+    );
+    const tokens = [1, 5, 9, 2, 7];
+    expect((await model.forward(tokens)).logits.data).toEqual((await other.forward(tokens)).logits.data);
+  });
+
+  test("another model says so", async () => {
     const { config } = await loadGguf(bytesOf(fixture.qwen3.file));
     expect(() => new LlamaModel(config)).toThrow(/config.model_type must be "llama" or "mistral", got "qwen3"/);
     expect((await errorOf(loadGguf(TYPES))).message).toMatch(/general.architecture must be one of llama.*got "test"/);

@@ -11,6 +11,12 @@ import { AFFINE, PACK } from "../../web/src/operations/affine.js";
 import { GATHER } from "../../web/src/operations/gather.js";
 import { GRU } from "../../web/src/operations/gru.js";
 import { LINEAR_ATTENTION, type LinearProblem } from "../../web/src/operations/linear-attention.js";
+import { NARROW_AFFINE } from "../../web/src/operations/narrow/narrow-affine.js";
+import { NARROW_GATHER } from "../../web/src/operations/narrow/narrow-gather.js";
+import { NARROW_GRU } from "../../web/src/operations/narrow/narrow-gru.js";
+import { NARROW_PRODUCT } from "../../web/src/operations/narrow/narrow-product.js";
+import { PACK_NARROW } from "../../web/src/operations/narrow/pack-narrow.js";
+import type { NarrowWeights } from "../../web/src/operations/narrow/weights.js";
 import { NORM } from "../../web/src/operations/norm.js";
 import { POINTWISE } from "../../web/src/operations/pointwise.js";
 import { ROPE, type RopeProblem } from "../../web/src/operations/rope.js";
@@ -20,6 +26,7 @@ import { differentIndex } from "../support/cases.js";
 import { FEW_KINDS, openBackend } from "../support/engines.js";
 import { RULES } from "../support/linear.js";
 import { Random } from "../support/random.js";
+import { BLOCKS, type Narrow, randomStored } from "../support/stored-weights.js";
 
 const SEED = 77;
 
@@ -68,6 +75,35 @@ class Given {
     const [packed] = await this.#backend.run(PACK, this.operand(1, matrices, outputs, inputs), null);
     if (packed?.kind !== "resident") throw new TypeError("packed weights are kept");
     return packed.resident;
+  }
+
+  /** Packed in pieces of so many rows. */
+  async narrow(
+    format: Narrow,
+    matrices: number,
+    outputs: number,
+    inputs: number,
+    rows = outputs,
+  ): Promise<NarrowWeights> {
+    const [numbers, bytes] = BLOCKS[format];
+    const rowBytes = (inputs / numbers) * bytes;
+    const panels = Math.ceil(outputs / 16);
+    const words = { f16: 8, bf16: 8, int8: 4.5, int4: 2.5, "int4-min": 3, "q4-k": 3 }[format] * inputs;
+    const packed = this.#backend.zeros(matrices * panels * words, "f32");
+    const { data } = randomStored(this.#random, format, matrices * outputs, inputs);
+    const all = new Uint8Array(data.buffer);
+    for (let matrix = 0; matrix < matrices; matrix++) {
+      for (let first = 0; first < outputs; first += rows) {
+        const count = Math.min(rows, outputs - first);
+        const stored = new Float32Array(Math.ceil((count * rowBytes) / 4));
+        const from = (matrix * outputs + first) * rowBytes;
+        new Uint8Array(stored.buffer).set(all.subarray(from, from + count * rowBytes));
+        const firstOutput = matrix * panels * 16 + first;
+        const problem = { format, stored, rowBytes, packed, outputs: count, inputs, firstOutput };
+        await this.#backend.run(PACK_NARROW, problem, null);
+      }
+    }
+    return { resident: packed, format };
   }
 
   /** Positions or indices. */
@@ -143,6 +179,53 @@ const gru =
       batch,
       isReversed,
     });
+
+const narrowAffine =
+  (format: Narrow, count: number, inputs: number, outputs: number, repeated: number | null): Make =>
+  async (given) => {
+    const epilogue = {
+      activation: "gelu",
+      bias: given.rows(1, outputs),
+      factor: given.rows(1, outputs),
+      addend: given.rows(repeated ?? 1, outputs),
+    } as const;
+    const rule = repeated === null ? NO_RULE : epilogue;
+    const weights = await given.narrow(format, 1, outputs, inputs, 32);
+    return call(NARROW_AFFINE, { input: given.rows(count, inputs), weights, outputs, rule });
+  };
+
+const narrowGather =
+  (format: Narrow, indices: number): Make =>
+  async (given) => {
+    const table = await given.narrow(format, 1, 83, 256);
+    return call(NARROW_GATHER, {
+      table,
+      count: 83,
+      length: 256,
+      indices: Int32Array.from(given.wholes(indices, 83)),
+      keep: false,
+    });
+  };
+
+const narrowGru =
+  (batch: number, steps: number, isReversed: boolean, hasState: boolean): Make =>
+  async (given) =>
+    call(NARROW_GRU, {
+      gates: given.rows(batch * steps, 3 * 32),
+      weights: await given.narrow("int8", 3, 32, 32),
+      bias: given.rows(1, 3 * 32),
+      state: hasState ? given.rows(batch, 32) : null,
+      batch,
+      isReversed,
+    });
+
+const narrowProduct =
+  (format: Narrow, rows: number, hasAddend: boolean): Make =>
+  async (given) => {
+    const weights = await given.narrow(format, 1, 150, 288);
+    const addend = hasAddend ? given.rows(rows, 288) : null;
+    return call(NARROW_PRODUCT, { left: given.rows(rows, 150), weights, inputs: 288, addend });
+  };
 
 interface RopeShape {
   readonly shape: Dims4;
@@ -243,6 +326,21 @@ const CALLS: Readonly<Record<string, Make>> = {
   "elu, one key": linear("elu", { batch: 2, groups: 1, length: 31, keys: 1, valueDim: 9, hasState: true }),
 };
 
+/** They bring a module of other bits, so they come apart. */
+const NARROW_CALLS: Readonly<Record<string, Make>> = {
+  "narrow affine, one row of int8": narrowAffine("int8", 1, 256, 83, 1),
+  "narrow affine, rows of int4": narrowAffine("int4", 97, 96, 50, null),
+  "narrow affine, an addend that repeats": narrowAffine("q4-k", 60, 256, 100, 5),
+  "narrow affine, f16": narrowAffine("f16", 197, 40, 50, 1),
+  "narrow gather of int8": narrowGather("int8", 41),
+  "narrow gather of q4-k": narrowGather("q4-k", 41),
+  "narrow gru, one entry, from the end, with a state": narrowGru(1, 23, true, true),
+  "narrow gru, seven entries": narrowGru(7, 11, false, false),
+  "narrow product of int8": narrowProduct("int8", 26, false),
+  "narrow product of int4-min, added to": narrowProduct("int4-min", 9, true),
+  "narrow product of bf16": narrowProduct("bf16", 1, false),
+};
+
 /** The numbers of all results. */
 async function resultsOf(backend: WasmBackend, make: Make): Promise<readonly Float32Array[]> {
   const { operation, problem } = await make(new Given(backend));
@@ -256,7 +354,12 @@ async function resultsOf(backend: WasmBackend, make: Make): Promise<readonly Flo
   );
 }
 
-describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))("$variant, $worker worker", (kind) => {
+describe.each(
+  FEW_KINDS.filter(({ worker }) => worker !== "shared-memory").flatMap((kind) => [
+    { kind, calls: CALLS, what: "operations" },
+    { kind, calls: NARROW_CALLS, what: "stored weights" },
+  ]),
+)("$what, $kind.variant, $kind.worker worker", ({ kind, calls }) => {
   let whole: WasmBackend;
   beforeAll(async () => {
     whole = await openBackend({ ...kind, worker: null }, 1, { offload: false });
@@ -269,7 +372,7 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== "shared-memory"))("$va
     [3, FINEST],
   ])("%i threads and fine slices give the bits of the whole call", async (threads, grain) => {
     const backend = await openBackend(kind, kind.worker === null ? 1 : threads, { grain });
-    for (const [name, make] of Object.entries(CALLS)) {
+    for (const [name, make] of Object.entries(calls)) {
       const [wanted, got] = [await resultsOf(whole, make), await resultsOf(backend, make)];
       expect(got.length, name).toBe(wanted.length);
       for (const [index, numbers] of got.entries()) {
@@ -291,6 +394,12 @@ const LARGE: Readonly<Record<string, Call>> = {
   "a token's logits": call(AFFINE, { input: rows(1, 768), weights: NOWHERE, outputs: 50_257, rule: NO_RULE }),
   "a prefill's logits": call(AFFINE, { input: rows(512, 768), weights: NOWHERE, outputs: 50_257, rule: NO_RULE }),
   "many short rows": call(AFFINE, { input: rows(400_000, 32), weights: NOWHERE, outputs: 30, rule: NO_RULE }),
+  "a token's logits in int8": call(NARROW_AFFINE, {
+    input: rows(1, 768),
+    weights: { resident: NOWHERE, format: "int8" },
+    outputs: 50_257,
+    rule: NO_RULE,
+  }),
   "deep rows": call(AFFINE, { input: rows(50, 16_384), weights: NOWHERE, outputs: 4096, rule: NO_RULE }),
 };
 
@@ -305,7 +414,7 @@ describe("slices on the calling thread", () => {
     const { operation, problem } = LARGE[name] as Call;
     const cut = operation.cut(problem, 0, GRAIN.most);
     const work = operation.work(problem);
-    const most = name.startsWith("a token") ? MOST_READ : 1.3 * GRAIN.most;
+    const most = name.startsWith("a token") ? MOST_READ * (name.endsWith("int8") ? 2 : 1) : 1.3 * GRAIN.most;
     const slices = slicesOf(cut, work * (cut.memoryBound ?? 1), GRAIN);
     for (const slice of slices) {
       const share = slice.reduce(

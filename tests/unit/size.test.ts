@@ -13,6 +13,7 @@ interface Sizes {
   /** heed/train, beside heed/layers. */
   readonly train: number;
   readonly training: Readonly<Record<string, { readonly chunk: number }>>;
+  readonly narrow: Readonly<Record<string, { readonly chunk: number }>>;
   readonly variants: Readonly<Record<string, { readonly chunk: number; readonly hosted: number }>>;
 }
 

@@ -64,6 +64,17 @@ enum class Activation : std::uint32_t {
   last = sigmoid,
 };
 
+/// How weights are stored: in GGML's blocks along a row, or as they are. d and m are f16, u is unsigned.
+enum class WeightFormat : std::uint32_t {
+  f16 = 0,
+  bf16 = 1,
+  int8 = 2,      // Q8_0: d q, 32 numbers in 34 bytes
+  int4 = 3,      // Q4_0: d (u - 8), 32 numbers in 18 bytes
+  int4_min = 4,  // Q4_1: d u + m, 32 numbers in 20 bytes
+  q4_k = 5,      // Q4_K: eight times 32 numbers d s u - m t in 144 bytes, with s and t of 6 bits
+  last = q4_k,
+};
+
 /// How key k and value v update the state, D x E, with decay g and beta b. Then a query q reads scale * q^T state.
 enum class LinearRule : std::uint32_t {
   linear = 0,       // state + k v^T

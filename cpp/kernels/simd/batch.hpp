@@ -66,6 +66,13 @@ inline Batch at_most(Batch value, Batch ceiling) {
 #define HEED_KEEP_LOOP
 #endif
 
+/// Before a loop of few instructions, unrolls it by eight: V8 looks for interrupts once a turn, in four instructions.
+#ifdef __clang__
+#define HEED_UNROLL_LOOP _Pragma("clang loop unroll_count(8)")
+#else
+#define HEED_UNROLL_LOOP
+#endif
+
 /// Hides from the optimiser where `pointer` leads. Constants read through it stay in
 /// registers: V8 rebuilds every vector literal at each use inside a loop, which slows the
 /// exponential (delete that when it hoists v128.const). Vectors stored through it leave registers.

@@ -19,6 +19,12 @@ struct Pointwise {
   HEED_FIELDS(activation, bias, factor, addend)
 };
 
+/// Whether it leaves everything as it is.
+inline bool is_identity(const Pointwise& rule) {
+  return rule.activation == Activation::none && rule.bias == nullptr && !rule.factor.is_present() &&
+         !rule.addend.is_present();
+}
+
 /// Checks the rule for `count` rows of `length` numbers.
 Status check_pointwise(const RowRules& rules, const Pointwise& rule, Index count, Index length);
 

@@ -43,7 +43,7 @@ export function readStructure(where: string, given: GivenStructure, scores: Dims
 }
 
 /** [left, right], null where open. */
-function readWindow(where: string, value: unknown): readonly (number | null)[] {
+export function readWindow(where: string, value: unknown): readonly (number | null)[] {
   if (value === undefined) return [null, null];
   const sides = numbersOf(value, 2);
   const isOpen = (side: number): boolean => side === -1 || side === Infinity;

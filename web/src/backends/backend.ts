@@ -212,7 +212,7 @@ export interface Operation<P extends object> {
   /** The caller's function, for messages. */
   readonly name: string;
   /** The smallest module that has it. Absent: "full". */
-  readonly module?: "core" | "training";
+  readonly module?: "core" | "training" | "narrow";
   /** The layout of its packed call. */
   readonly call: { readonly words: number };
   pack(problem: P, builder: CallBuilder): void;
@@ -319,8 +319,8 @@ export interface Program extends Computer {
 /** The engine's method by which heed/layers gets its backend. The symbol is registered, so that it works across the package's entries. */
 export const ENGINE: unique symbol = Symbol.for("heed.engine");
 
-/** The WebAssembly module of attention and its caches, of every operation but those of training, or of all. Each has what those before it have. */
-export type ModuleName = "core" | "full" | "training";
+/** The WebAssembly module of attention and its caches, of every operation but those of training and of stored weights, of those of training too, or of all. Each has what those before it have. */
+export type ModuleName = "core" | "full" | "training" | "narrow";
 
 /** Computes all operations in one WebAssembly memory. */
 export interface RootBackend extends Backend {
@@ -329,7 +329,7 @@ export interface RootBackend extends Backend {
   /** The memory of a resident, valid until the next call of the backend. Whoever writes to it must call `changed`, and no running call may read what is written. */
   bytesOf(where: string, resident: Resident): Uint8Array<ArrayBuffer>;
   changed(resident: Resident, spans: readonly Span[]): void;
-  /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full" or "training" for more. The first operation that needs one does so by itself. */
+  /** Moves to a module with a new memory, all tensors and pages along: "core" for attention, "full", "training" or "narrow" for more. The first operation that needs one does so by itself. */
   use(module: ModuleName): Promise<void>;
   /** Begins a program, on a module that is not "core". */
   program(signal: AbortSignal | null, module: ModuleName): Promise<Program>;

@@ -2,6 +2,7 @@
 
 import type { Tensor } from "../api/tensor.js";
 import { AFFINE } from "../operations/affine.js";
+import { NARROW_AFFINE } from "../operations/narrow/narrow-affine.js";
 import { type Activation, POINTWISE, type PointwiseRule } from "../operations/pointwise.js";
 import type { Rows } from "../operations/rows.js";
 import type { ResidentParameter } from "./parameters.js";
@@ -31,8 +32,10 @@ export async function affine(
   }
   const [outputs = 0] = weights.parameter.shape;
   const rule = ruleOf(scope, epilogue, bias);
-  const problem = { input: scope.rows(x), weights: weights.resident, outputs, rule };
-  return scope.make(AFFINE, problem, [...leading, outputs], [weights, bias]);
+  const [input, shape, parameters] = [scope.rows(x), [...leading, outputs], [weights, bias]];
+  const { resident, format } = weights;
+  if (format === "f32") return scope.make(AFFINE, { input, weights: resident, outputs, rule }, shape, parameters);
+  return scope.make(NARROW_AFFINE, { input, weights: { resident, format }, outputs, rule }, shape, parameters);
 }
 
 /** activation(x) * factor + addend. */

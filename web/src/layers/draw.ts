@@ -47,7 +47,7 @@ export function boundOf(inputs: number): number {
 export function transformerRule(draw: Draw, deviation: number, ofResidual = deviation): DrawRule {
   return (name, shape) => {
     if (name.endsWith("bias")) return same(shape, 0);
-    if (/(?:^|\.)norm\d?\.weight$/.test(name)) return same(shape, 1);
+    if (/(?:^|[._])norm\d?\.weight$/.test(name)) return same(shape, 1);
     return draw.normal(shape, /(?:out|down)_proj\.weight$/.test(name) ? ofResidual : deviation);
   };
 }

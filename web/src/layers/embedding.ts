@@ -7,6 +7,7 @@ import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
 import { numbersOf } from "../base/typed-array.js";
 import { GATHER } from "../operations/gather.js";
+import { NARROW_GATHER } from "../operations/narrow/narrow-gather.js";
 import type { Draw } from "./draw.js";
 import { handOut } from "./hand-out.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
@@ -40,7 +41,7 @@ export class Embedding extends Layer {
     super(where, given.engine);
     this.count = readSize(where, "count", given["count"]);
     this.dim = readSize(where, "dim", given["dim"]);
-    this.parameter("weight", new Parameter([this.count, this.dim]));
+    this.parameter("weight", new Parameter([this.count, this.dim], "table"));
   }
 
   protected override draw(draw: Draw): void {
@@ -67,8 +68,14 @@ export class Embedding extends Layer {
       throw new HeedError("option", `${called.where}: ${rule}, number ${at} is ${data[at]}`);
     }
     const weight = await this.resident(scope, "weight");
-    const table = { ...weight, count: this.count, length: this.dim };
-    return scope.make(GATHER, { table, indices: data }, [...shape, this.dim], [weight]);
+    const sizes = { count: this.count, length: this.dim };
+    const { resident, format } = weight;
+    const made = [...shape, this.dim];
+    if (format === "f32") {
+      return scope.make(GATHER, { table: { resident, ...sizes }, indices: data }, made, [weight]);
+    }
+    const problem = { table: { resident, format }, ...sizes, indices: data, keep: true };
+    return scope.make(NARROW_GATHER, problem, made, [weight]);
   }
 }
 

@@ -23,12 +23,12 @@ export class LayerEngine {
   /** Opens the engine for a pass, and begins its program. It must end with `endPass`. */
   async begin(
     signal: AbortSignal | null,
-    module: ModuleName = "full",
-  ): Promise<{ readonly backend: Backend; readonly program: Program }> {
+    module: ModuleName,
+  ): Promise<{ readonly backend: Backend; readonly program: Program; readonly module: ModuleName }> {
     this.#opening ??= this.#find();
     try {
       const backend = await this.#opening;
-      return { backend, program: await beginPass(backend.root, signal, module) };
+      return { backend, program: await beginPass(backend.root, signal, module), module };
     } catch (error) {
       this.#opening = null;
       throw error;

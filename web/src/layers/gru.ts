@@ -7,6 +7,7 @@ import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean } from "../base/read-values.js";
 import { GRU as RECURRENCE } from "../operations/gru.js";
+import { NARROW_GRU } from "../operations/narrow/narrow-gru.js";
 import { affine } from "./affine.js";
 import { checkWidth } from "./axes.js";
 import { boundOf, type Draw } from "./draw.js";
@@ -114,9 +115,8 @@ export class GRU extends Layer {
       async (inner) => {
         // The inputs' part of the gates is one product for all steps.
         const gates = await affine(inner, x, weights.input, bias.input);
-        const problem = {
+        const inputs = {
           gates: inner.rows(gates),
-          weights: weights.state.resident,
           bias: bias.state,
           state: state && inner.rows(state),
           batch,
@@ -126,7 +126,12 @@ export class GRU extends Layer {
           [batch, steps, this.hiddenSize],
           [batch, this.hiddenSize],
         ];
-        const [states, last] = await inner.run(RECURRENCE, problem, shapes, [weights.state, bias.state]);
+        const parameters = [weights.state, bias.state];
+        const { resident, format } = weights.state;
+        const [states, last] =
+          format === "f32"
+            ? await inner.run(RECURRENCE, { ...inputs, weights: resident }, shapes, parameters)
+            : await inner.run(NARROW_GRU, { ...inputs, weights: { resident, format } }, shapes, parameters);
         if (states === undefined || last === undefined) throw new TypeError("a call of two results had fewer");
         return { states, last };
       },

@@ -3,13 +3,8 @@
 import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
-import {
-  type ParameterSource,
-  type ParameterTensor,
-  readParameters,
-  requireParameter,
-  transposed,
-} from "./parameters.js";
+import { floatsOf, type ParameterTensor, transposed } from "./formats/stored.js";
+import { type ParameterSource, readParameters, requireFloats } from "./read-parameters.js";
 
 const WHERE = "fromKerasAttention";
 const PARTS = { query: "q_proj", key: "k_proj", value: "v_proj", attention_output: "out_proj" } as const;
@@ -24,11 +19,11 @@ function renamedFromKeras(source: ParameterSource, prefix: string): Map<string, 
   const made = new Map<string, ParameterTensor>();
   for (const [theirs, ours] of Object.entries(PARTS)) {
     const separator = parameters.has(`${prefix}${theirs}.kernel`) ? "." : "/";
-    const kernel = requireParameter(WHERE, parameters, `${prefix}${theirs}${separator}kernel`);
-    made.set(`${ours}.weight`, transposed(asMatrix(kernel, ours === "out_proj", `${prefix}${theirs}`)));
+    const kernel = requireFloats(WHERE, parameters, `${prefix}${theirs}${separator}kernel`);
+    made.set(`${ours}.weight`, floatsOf(transposed(asMatrix(kernel, ours === "out_proj", `${prefix}${theirs}`))));
     const name = `${prefix}${theirs}${separator}bias`;
     if (!parameters.has(name)) continue;
-    const { data } = requireParameter(WHERE, parameters, name);
+    const { data } = requireFloats(WHERE, parameters, name);
     made.set(`${ours}.bias`, { data, shape: [data.length] });
   }
   return made;

@@ -2,6 +2,8 @@
 
 export { AdditiveAttention, type AdditiveAttentionOptions, type AdditiveForwardOptions } from "./additive-attention.js";
 export { Embedding, type EmbeddingOptions, type IndexInput } from "./embedding.js";
+export type { WeightFormat } from "./formats/format.js";
+export type { ParameterTensor, StoredTensor } from "./formats/stored.js";
 export {
   type BeamOptions,
   type BeamResult,
@@ -24,7 +26,6 @@ export {
   loadGguf,
   readGgufHeader,
   streamGguf,
-  type WeightFormat,
 } from "./gguf/index.js";
 export { GRU, type GRUForwardOptions, type GRUOptions, type GRUResult } from "./gru.js";
 export { fromKerasAttention } from "./import-keras.js";
@@ -52,16 +53,28 @@ export {
   type InitOptions,
   Layer,
   type LayerOptions,
+  type LoadWeightsOptions,
   type NoOptions,
   type Returned,
 } from "./layer.js";
 export { Linear, type LinearForwardOptions, type LinearLayerOptions } from "./linear.js";
 export { MLP, type MLPActivation, type MLPOptions } from "./mlp.js";
-export { type BertForwardOptions, BertModel, type BertResult } from "./models/bert.js";
+export type { LayerDescription, ModelDescription } from "./model-description.js";
+export { BertModel, DistilBertModel, MPNetModel, RobertaModel } from "./models/bert.js";
 export type { CausalForwardOptions, CausalResult } from "./models/causal.js";
 export type { ModelConfig, ModelOptions, RopeConfig } from "./models/config.js";
+export type {
+  EncoderForwardOptions as BertForwardOptions,
+  EncoderForwardOptions,
+  EncoderResult as BertResult,
+  EncoderResult,
+} from "./models/encoder-model.js";
+export { EmbeddingGemmaModel, Gemma3Model } from "./models/gemma3.js";
 export { GPT2Model } from "./models/gpt2.js";
 export { LlamaModel } from "./models/llama.js";
+export { ModernBertModel } from "./models/modernbert.js";
+export { Qwen2Model, Qwen3Model } from "./models/qwen.js";
+export { SmolLM3Model } from "./models/smollm3.js";
 export type { TokenInput } from "./models/tokens.js";
 export {
   MultiHeadAttention,
@@ -69,8 +82,9 @@ export {
   type MultiHeadForwardOptions,
 } from "./multi-head-attention.js";
 export { LayerNorm, type LayerNormOptions, type NormOptions, RMSNorm } from "./norm.js";
-export type { ParameterInput, ParameterMap, ParameterSource, ParameterTensor } from "./parameters.js";
 export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
+export { dequantize, quantize, type RoundedFormat } from "./quantize.js";
+export type { ParameterInput, ParameterMap, ParameterSource } from "./read-parameters.js";
 export {
   type DecodeOptions,
   Decoder,
@@ -84,6 +98,7 @@ export {
   type StackOptions,
   type StackResult,
 } from "./stacks.js";
+export type { Weights } from "./taking.js";
 export {
   type DecodeOptions as TextDecodeOptions,
   type EncodeOptions as TextEncodeOptions,

@@ -4,36 +4,43 @@ import type { Heed } from "../api/heed.js";
 import { checkRoom } from "../api/operands.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
-import type { Resident } from "../backends/backend.js";
+import type { ModuleName, Resident } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import { isOptions, readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { listOf, MOST_LISTED } from "../base/typed-array.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
 import { Draw, type DrawRule } from "./draw.js";
 import { ELSEWHERE } from "./elsewhere.js";
 import { LayerEngine } from "./engine-of.js";
+import { areEqual, type ParameterTensor } from "./formats/stored.js";
 import { handOut } from "./hand-out.js";
-import { Numbers } from "./numbers.js";
-import type { ResidentParameter } from "./parameters.js";
+import { describe, type ModelDescription } from "./model-description.js";
 import {
-  type Filling,
-  type GivenParameters,
+  type AnyNumbers,
   isNotLoaded,
   notLoaded,
+  onlyFloats,
   type Parameter,
-  type ParameterSource,
-  type ParameterTensor,
-  readParameters,
-  requireParameter,
+  type ResidentParameter,
 } from "./parameters.js";
 import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
 import { readOnce } from "./read.js";
+import {
+  type Filling,
+  type GivenParameters,
+  type ParameterSource,
+  readParameters,
+  requireParameter,
+} from "./read-parameters.js";
+import { assertRoom } from "./room.js";
 import { Scope } from "./scope.js";
+import { StoredNumbers } from "./stored-numbers.js";
+import { readWeights, Taking, type Weights } from "./taking.js";
 import { Watch } from "./watch.js";
 
 export interface LayerOptions {
@@ -49,10 +56,22 @@ export interface ForwardOptions {
   readonly pass?: Pass | undefined;
 }
 
+export interface LoadWeightsOptions {
+  /** What the names in the map begin with. Default "". */
+  readonly prefix?: string | undefined;
+  /**
+   * How matrices and tables are kept: rounded to a format, or "as stored", in the formats that the map has. Vectors are f32, and so are matrices
+   * whose rows have no whole number of blocks. Default "f32".
+   */
+  readonly weights?: Weights | undefined;
+}
+
 export interface InitOptions {
   /** A whole number of 32 bits. Default 0. */
   readonly seed?: number | undefined;
 }
+
+const LOADING = ["prefix", "weights"] as const;
 
 export const FORWARD_OPTIONS = ["keep", "signal", "pass"] as const;
 
@@ -81,14 +100,43 @@ export abstract class Layer {
 
   /**
    * Takes all of its parameters from a map, which may have others as well. Throws, and takes none, where one does not fit, or where the map
-   * has one that the layer would have with other options. The numbers are not copied and must not change.
+   * has one that the layer would have with other options. The numbers are not copied and must not change. Options are the prefix alone, or an object.
    */
-  load(parameters: ParameterSource, prefix = ""): this {
-    const filled = guard("option", `${this.where}: reading parameters`, () => [
-      ...this.fill(readParameters(this.where, parameters, prefix), prefix),
-    ]);
+  load(parameters: ParameterSource, options: string | LoadWeightsOptions = {}): this {
+    const { where } = this;
+    // Not everybody gives a string where a string is due.
+    const given = isOptions(options) ? readOnce(`${where}.load`, "options", options, LOADING) : { prefix: options };
+    const weights = readWeights(`${where}.load`, given["weights"]);
+    const filled = guard("option", `${where}: reading parameters`, () => {
+      const prefix = given["prefix"] ?? "";
+      const taking = new Taking(weights);
+      const names = new Map([...this.#all()].map(([name, parameter]) => [parameter, `${where}: parameter ${name}`]));
+      return [...this.fill(readParameters(where, parameters, prefix), String(prefix))].map(
+        ([parameter, tensor]) =>
+          [parameter, tensor && taking.of(names.get(parameter) ?? where, parameter, tensor)] as const,
+      );
+    });
+    assertRoom(where, filled);
     for (const [parameter, value] of filled) parameter.set(value);
     return this;
+  }
+
+  /** What the layer has, or will have: numbers, bytes, formats. What is tied is counted once. */
+  describe(options?: Pick<LoadWeightsOptions, "weights">): ModelDescription {
+    const given = readOnce(`${this.where}.describe`, "options", options, ["weights"]);
+    const weights = given["weights"] === undefined ? null : readWeights(`${this.where}.describe`, given["weights"]);
+    const layers = [...Layer.layersOf(this)].map(([name, layer]) => [name, layer.#own] as const);
+    return describe(layers, new Map(this.#allTies()), weights);
+  }
+
+  *#allTies(path = ""): Generator<readonly [string, string]> {
+    for (const [name, to] of this.ties()) yield [path + name, path + to];
+    for (const [part, layer] of this.#parts) yield* layer.#allTies(`${path}${part}.`);
+  }
+
+  /** Parameters that have the numbers of others, by the names of both. */
+  protected ties(): readonly (readonly [name: string, to: string])[] {
+    return [];
   }
 
   /** Draws all parameters by the layer's own rule, which is PyTorch's. The same seed gives the same numbers. */
@@ -98,6 +146,7 @@ export abstract class Layer {
     if (typeof seed !== "number" || !Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32) {
       throw new HeedError("option", `${where}.init: seed must be a whole number of 32 bits, got ${showValue(seed)}`);
     }
+    this.#assertFloats("init", this.#all());
     this.draw(new Draw(seed));
     return this;
   }
@@ -112,6 +161,12 @@ export abstract class Layer {
     for (const [name, parameter] of this.#all()) {
       parameter.set({ data: rule(name, parameter.shape), shape: parameter.shape });
     }
+  }
+
+  /** Throws where a parameter is in a format of weights. */
+  #assertFloats(method: string, parameters: Iterable<readonly [string, Parameter]>): void {
+    for (const [name, { format }] of parameters)
+      if (format !== "f32") throw onlyFloats(`${this.where}.${method}`, name, format);
   }
 
   /** Gives one parameter the numbers of another, so that they are one where they learn. */
@@ -136,16 +191,17 @@ export abstract class Layer {
   ): Promise<Map<string, ParameterTensor>> {
     const read = new Map<string, ParameterTensor>();
     // Tied parameters have one array, so that they are tied where it is loaded.
-    const known = new Map<Resident | Numbers, Float32Array>();
+    const known = new Map<Resident | AnyNumbers, Float32Array>();
     for (const [name, parameter] of this.#all()) {
       const { shape, numbers, variable } = parameter;
       const resident = residentOf(parameter);
       const from = variable === null || resident === null ? (isAll ? numbers : null) : resident;
       if (from === null) continue;
+      const called = `${this.where}: parameter ${name}`;
       const data =
         known.get(from) ??
-        (from instanceof Numbers
-          ? from.read(`${this.where}: parameter ${name}`).slice()
+        ("read" in from
+          ? await (from instanceof StoredNumbers ? from.readSoon(called) : from.read(called).slice())
           : asF32((await variable?.backend.download(from)) ?? new Float32Array()));
       known.set(from, data);
       read.set(name, { data, shape });
@@ -177,6 +233,7 @@ export abstract class Layer {
       if (found.length > 0) return found;
       throw new HeedError("option", `${where}: no parameter is named ${showValue(name)}, or begins so`);
     });
+    if (!isFrozen) this.#assertFloats(method, chosen.flat());
     for (const [, parameter] of chosen.flat()) parameter.isFrozen = isFrozen;
     return this;
   }
@@ -205,7 +262,7 @@ export abstract class Layer {
     const [one, other] = [all.get(name), all.get(to)];
     const [a, b] = [one && filled.get(one), other && filled.get(other)];
     const isShared = a?.data.buffer === b?.data.buffer;
-    if (one && a && b && !isShared && a.data.every((number, at) => number === b.data[at])) filled.set(one, b);
+    if (one && a && b && !isShared && areEqual(a, b)) filled.set(one, b);
     yield* filled;
   }
 
@@ -238,6 +295,11 @@ export abstract class Layer {
   /** @internal For heed/train. */
   static engineOf({ engine }: Layer): LayerEngine {
     return engine;
+  }
+
+  /** @internal What computes it: this module, or that of stored weights where it has some. */
+  static moduleOf<M extends ModuleName>(layer: Layer, least: M): M | "narrow" {
+    return [...layer.#all()].some(([, { format }]) => format !== "f32") ? "narrow" : least;
   }
 
   *#all(): Generator<[string, Parameter]> {
@@ -334,7 +396,7 @@ export abstract class Layer {
       return scope.watching(watch, (watched) => act(watched, given, true));
     }
     const compute = async (held: HeldCaches): Promise<R> => {
-      const begun = await this.engine.begin(signal);
+      const begun = await this.engine.begin(signal, Layer.moduleOf(this, "full"));
       const { program } = begun;
       const released: Tensor[] = [];
       const scope = new Scope({ ...begun, signal, held, released, ...(watch && { watch }) });

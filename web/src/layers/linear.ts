@@ -10,8 +10,9 @@ import { checkWidth } from "./axes.js";
 import { boundOf, type Draw } from "./draw.js";
 import { handOut } from "./hand-out.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
-import { type Filling, type GivenParameters, Parameter } from "./parameters.js";
+import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
+import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
 export interface LinearLayerOptions extends LayerOptions {

@@ -5,6 +5,7 @@ import type { RopeOptions } from "../api/operations/options.js";
 import { type Rotation, readPositions, readRotation } from "../api/operations/rotation.js";
 import type { AttentionOptions, TensorInput } from "../api/options.js";
 import type { AnyAttentionResult, AttentionResult, NoAttentionOptions } from "../api/results.js";
+import { readWindow } from "../api/structure.js";
 import { Tensor } from "../api/tensor.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
@@ -20,9 +21,10 @@ import { handOutAll } from "./hand-out.js";
 import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
-import type { Filling, GivenParameters } from "./parameters.js";
+import { RMSNorm } from "./norm.js";
 import type { Pass } from "./pass.js";
 import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js";
+import type { Filling, GivenParameters } from "./read-parameters.js";
 import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
 import { rotate } from "./rotate.js";
 import type { AttentionTensors, Scope } from "./scope.js";
@@ -42,9 +44,15 @@ export interface MultiHeadAttentionOptions extends LayerOptions {
   readonly valueInputDim?: number | undefined;
   /** Biases of all projections, or of those of query, key and value, and of the output. Default true. */
   readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean } | undefined;
-  /** Rotates queries and keys by their positions. */
-  readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
+  /** An RMSNorm of each head's queries, and one of its keys, before rope. Default false. */
+  readonly qkNorm?: boolean | { readonly epsilon?: number | undefined } | undefined;
+  /** Rotates queries and keys by their positions. Default false. */
+  readonly rope?: InnerRope | false | undefined;
+  /** The sliding window of calls that give none. */
+  readonly window?: AttentionOptions["window"];
 }
+
+export type InnerRope = Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling">;
 
 export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out"> {
   /** For rope: the position of the first token, or one position a token. Default 0, or the length of the cache. */
@@ -82,13 +90,15 @@ const NAMES = [
   "keyDim",
   "valueInputDim",
   "bias",
+  "qkNorm",
   "rope",
+  "window",
   "engine",
 ];
 
 /**
- * Parameters: `weight` and `bias` of `q_proj`, `k_proj`, `v_proj` and `out_proj`. `load` also takes those of PyTorch's
- * nn.MultiheadAttention.
+ * Parameters: `weight` and `bias` of `q_proj`, `k_proj`, `v_proj` and `out_proj`, and `weight` [headDim] of `q_norm` and `k_norm`
+ * with qkNorm. `load` also takes those of PyTorch's nn.MultiheadAttention.
  */
 export class MultiHeadAttention extends Layer {
   readonly embedDim: number;
@@ -98,6 +108,9 @@ export class MultiHeadAttention extends Layer {
   readonly #key: Linear;
   readonly #value: Linear;
   readonly #out: Linear;
+  readonly #queryNorm: RMSNorm | null;
+  readonly #keyNorm: RMSNorm | null;
+  readonly #window: unknown;
   readonly #rotation: Rotation | null;
 
   constructor(options: MultiHeadAttentionOptions) {
@@ -122,8 +135,22 @@ export class MultiHeadAttention extends Layer {
     this.#value = this.part("v_proj", project(read("valueInputDim", this.embedDim), this.kvHeads * valueDim, bias.qkv));
     this.#out = this.part("out_proj", project(this.heads * valueDim, this.embedDim, bias.out));
     this.without("bias_k", "bias_v");
+    const epsilon = readQkNorm(where, given["qkNorm"]);
+    const norm = (name: string): RMSNorm | null =>
+      epsilon === null
+        ? this.without(`${name}.weight`)
+        : this.part(name, new RMSNorm({ ...epsilon, shape: headDim, engine }));
+    this.#queryNorm = norm("q_norm");
+    this.#keyNorm = norm("k_norm");
+    this.#window =
+      given["window"] === undefined
+        ? undefined
+        : guard("option", `${where}: reading window`, () =>
+            readWindow(where, given["window"]).map((side) => side ?? -1),
+          );
     const names = ["base", "interleaved", "rotaryDim", "scaling"];
-    const rope = given["rope"] === undefined ? null : readOnce(where, "rope", given["rope"], names);
+    const isPlain = given["rope"] === undefined || given["rope"] === false;
+    const rope = isPlain ? null : readOnce(where, "rope", given["rope"], names);
     this.#rotation =
       rope && guard("option", `${where}: reading rope`, () => readRotation(where, rope, [this.heads, headDim]));
   }
@@ -173,6 +200,11 @@ export class MultiHeadAttention extends Layer {
     });
   }
 
+  /** @internal Attentions of the same options otherwise have the same rules where this is the same. */
+  get variant(): string {
+    return `${this.#rotation !== null} ${this.#window}`;
+  }
+
   /** @internal Reads options. The result makes a rule for a cache, or for none. `where` names the function in messages. */
   async rules(
     scope: Scope,
@@ -181,7 +213,8 @@ export class MultiHeadAttention extends Layer {
     leading: LeadingAxes,
   ): Promise<(cache: HeldCache | null) => MultiHeadRule> {
     const { heads, kvHeads } = this;
-    const read = await readOptions(scope, where, given, { layout: "packed", heads, kvHeads });
+    const window = given.window ?? this.#window;
+    const read = await readOptions(scope, where, { ...given, window }, { layout: "packed", heads, kvHeads });
     const tensors = {
       query: { shape: [...leading.query, this.#query.outFeatures] },
       key: { shape: [...leading.key, this.#key.outFeatures] },
@@ -218,8 +251,8 @@ export class MultiHeadAttention extends Layer {
         value: await this.#value.compute(inner, value, { leading: [batch, keys] }),
       };
       const tensors = {
-        query: await this.#rotate(inner, projected.query, this.heads, rule.positions.query),
-        key: await this.#rotate(inner, projected.key, this.kvHeads, rule.positions.key),
+        query: await this.#turned(inner, projected.query, this.#queryNorm, this.heads, rule.positions.query),
+        key: await this.#turned(inner, projected.key, this.#keyNorm, this.kvHeads, rule.positions.key),
         value: projected.value,
       };
       const attended = await inner.attention(this.where, tensors, rule);
@@ -239,14 +272,20 @@ export class MultiHeadAttention extends Layer {
     return scope.inner(act, tensorsOf);
   }
 
-  async #rotate(scope: Scope, x: Tensor, heads: number, positions: Positions): Promise<Tensor> {
-    return this.#rotation === null ? x : rotate(scope, x, heads, this.#rotation, positions);
+  async #turned(scope: Scope, x: Tensor, norm: RMSNorm | null, heads: number, positions: Positions): Promise<Tensor> {
+    const even = norm === null ? x : await norm.computeEach(scope, x);
+    return this.#rotation === null ? even : rotate(scope, even, heads, this.#rotation, positions);
   }
 }
 
 /** The tensors among the results. */
 export function tensorsOf(result: AnyAttentionResult): readonly (Tensor | undefined)[] {
   return Object.values(result).filter((part) => part instanceof Tensor);
+}
+
+function readQkNorm(where: string, value: unknown): { readonly epsilon?: number } | null {
+  if (value === undefined || typeof value === "boolean") return value === true ? {} : null;
+  return readOnce(where, "qkNorm", value, ["epsilon"]);
 }
 
 function readBias(where: string, value: unknown): { readonly qkv: boolean; readonly out: boolean } {

@@ -67,6 +67,11 @@ class Norm extends Layer {
         `${this.where}: the last axes of x must be ${showShape(this.shape)}, got ${showShape(x.shape)}`,
       );
     }
+    return this.computeEach(scope, x);
+  }
+
+  /** @internal The last axis may be several of the norm's vectors, as those of heads. */
+  async computeEach(scope: Scope, x: Tensor): Promise<Tensor> {
     const weight = await this.residentOrNull(scope, "weight");
     const bias = await this.residentOrNull(scope, "bias");
     const { resident } = scope.rows(x);

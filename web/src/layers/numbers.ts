@@ -19,6 +19,7 @@ const KNOWN = new WeakMap<ArrayBufferLike, Map<string, Numbers>>();
 
 /** An array, until all keepers have it in an engine. From then on it is read back when it is needed. */
 export class Numbers {
+  readonly format = "f32";
   #array: Float32Array | null = null;
   /** The array that was given or read back last, which others may still have. */
   #seen: WeakRef<Float32Array> | null = null;
@@ -38,6 +39,11 @@ export class Numbers {
 
   leave(keeper: WeakRef<Keeper>): void {
     this.#keepers.delete(keeper);
+  }
+
+  /** Whether JavaScript has the array. */
+  get isHeld(): boolean {
+    return this.#array !== null;
   }
 
   /** The array, or one that is read back. `where` names the parameter. */

@@ -7,18 +7,21 @@ import { Tensor } from "../api/tensor.js";
 import type {
   AttentionProblem,
   Backend,
+  ModuleName,
   Operand,
   Operation,
   OutputView,
   Program,
   Resident,
 } from "../backends/backend.js";
+import { HeedError } from "../base/errors.js";
 import { ATTENTION, attentionResults } from "../operations/attention.js";
 import { placed, type Rows } from "../operations/rows.js";
 import type { AttentionRule, RecordedAttention } from "./attention-rule.js";
 import { lastOf } from "./axes.js";
 import type { HeldCaches } from "./cache-locks.js";
-import type { Parameter, ResidentParameter } from "./parameters.js";
+import type { WeightFormat } from "./formats/format.js";
+import type { Kept, Parameter, ResidentParameter } from "./parameters.js";
 import { take } from "./take.js";
 import { type Recorded, readsOf, type Tape } from "./tape.js";
 import type { Watch } from "./watch.js";
@@ -37,6 +40,8 @@ export interface PassContext {
   readonly held: HeldCaches;
   /** Tensors that were given up. The pass frees them should it fail after all. */
   readonly released: Tensor[];
+  /** What computes it. */
+  readonly module: ModuleName;
   /** Absent where the pass is not to be differentiated. */
   readonly tape?: Tape;
   /** Absent where nothing is looked at or changed on the way. */
@@ -152,12 +157,13 @@ export class Scope {
   /** A parameter's resident, which nobody frees before the pass ends. */
   async parameter(parameter: Parameter, where: string): Promise<ResidentParameter> {
     const { tape } = this;
-    const find = (): Promise<Resident> => tape?.use(parameter, where) ?? parameter.residentIn(this.backend, where);
-    let resident = await find();
+    if (parameter.format !== "f32" && this.#context.module !== "narrow") throw unforeseen(where, parameter.format);
+    const find = (): Promise<Kept> => tape?.use(parameter, where) ?? parameter.residentIn(this.backend, where);
+    let kept = await find();
     // Where it learns meanwhile, there may be a newer one. A pass that is differentiated holds those that it began with.
-    while (tape === null && !resident.live && parameter.variable !== null) resident = await find();
-    if (resident.live) this.#program.hold(resident);
-    return { parameter, resident, count: 1, length: product(parameter.shape) };
+    while (tape === null && !kept.resident.live && parameter.variable !== null) kept = await find();
+    if (kept.resident.live) this.#program.hold(kept.resident);
+    return { parameter, ...kept, count: 1, length: product(parameter.shape) };
   }
 
   /** Runs an operation, whose results have these shapes. `parameters` are those among its operands. */
@@ -246,6 +252,12 @@ export class Scope {
     this.#made.add(tensor);
     return tensor;
   }
+}
+
+/** A pass stays in the module in which it began. */
+function unforeseen(where: string, format: WeightFormat): HeedError {
+  const rule = `${where} must be f32 in a pass that began with f32 alone`;
+  return new HeedError("option", `${rule}, got ${format}: load it before, and make its layer a part of the model`);
 }
 
 /** Room for the lse, which the backward pass needs. */

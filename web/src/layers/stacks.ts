@@ -4,17 +4,22 @@ import type { HeldCache, KVCache } from "../api/cache-types.js";
 import type { TensorInput } from "../api/options.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
+import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
-import { readBoolean } from "../base/read-values.js";
+import { guard } from "../base/guard.js";
+import { isRecord, readBoolean } from "../base/read-values.js";
+import { listOf } from "../base/typed-array.js";
 import { copied } from "./affine.js";
 import { hookedResidual } from "./apply-hooks.js";
+import { batchAndLength } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
 import { handOut } from "./hand-out.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
 import type { GivenAttention, MultiHeadRule } from "./multi-head-attention.js";
-import { LayerNorm, RMSNorm } from "./norm.js";
-import { MOST_LAYERS, readSize, readSizes } from "./read.js";
+import type { LayerNorm, RMSNorm } from "./norm.js";
+import { MOST_LAYERS, readOnce, readSize, readSizes } from "./read.js";
+import { RelativeBias, type RelativeBiasRule } from "./relative-bias.js";
 import type { Scope } from "./scope.js";
 import { readCaches } from "./stack-caches.js";
 import {
@@ -24,7 +29,9 @@ import {
   type BlockForwardOptions,
   type BlockRules,
   handOutAttentions,
+  hasNormBias,
   type InnerAttentionOptions,
+  normMaker,
   TransformerBlock,
   type TransformerBlockOptions,
 } from "./transformer-block.js";
@@ -34,7 +41,14 @@ export interface StackOptions extends TransformerBlockOptions {
   readonly layers: number;
   /** A norm after the last block. Default: the value of normFirst. */
   readonly finalNorm?: boolean | undefined;
+  /** What differs between blocks: for each of them, options in place of the stack's. */
+  readonly byLayer?: readonly LayerVariant[] | undefined;
+  /** A learned bias of self attention by the distance of query and key, one table for all blocks. */
+  readonly relativeBias?: RelativeBiasRule | undefined;
 }
+
+/** Options of a block that may differ within a stack. */
+export type LayerVariant = Pick<TransformerBlockOptions, "rope" | "window" | "attentionNorm">;
 
 export interface StackForwardOptions extends BlockForwardOptions {
   /** KV caches of the engine, one for each block's self attention. x comes after the tokens in them. */
@@ -53,30 +67,39 @@ export interface StackMade {
   readonly attentions: readonly BlockAttentions<Tensor>[] | undefined;
 }
 
-const STACK_OPTIONS = [...BLOCK_OPTIONS, "layers", "finalNorm"];
+const STACK_OPTIONS = [...BLOCK_OPTIONS, "layers", "finalNorm", "byLayer", "relativeBias"];
 
-/** Parameters: those of `layers.0`, `layers.1` ..., and of `norm`. */
+/** Those that are for one of the stacks of an EncoderDecoder. */
+const OF_ONE = ["layers", "cross", "byLayer", "relativeBias"];
+
+/** Parameters: those of `layers.0`, `layers.1` ..., of `norm`, and of `relative_bias` [buckets, heads]. */
 class Stack extends Layer {
   readonly layers: number;
   readonly #blocks: readonly [TransformerBlock, ...TransformerBlock[]];
   readonly #norm: LayerNorm | RMSNorm | null;
+  readonly #relative: RelativeBias | null;
   readonly #hasCross: boolean;
   readonly #dim: number;
   readonly #defaults: GivenAttention;
 
   protected constructor(where: string, options: StackOptions, defaults: GivenAttention) {
     const given = readSizes(where, options, STACK_OPTIONS);
-    const { layers, finalNorm: _, ...block } = given;
+    const { layers, finalNorm: _, byLayer, relativeBias, ...block } = given;
     super(where, given.engine);
     const length = readSize(where, "layers", layers, MOST_LAYERS);
     this.layers = length;
-    const made = (at: number): TransformerBlock => this.part(`layers.${at}`, new TransformerBlock(block));
+    const variants = readVariants(where, byLayer, length);
+    const made = (at: number): TransformerBlock =>
+      this.part(`layers.${at}`, new TransformerBlock({ ...block, ...variants[at] }));
     this.#blocks = [made(0), ...Array.from({ length: length - 1 }, (_, at) => made(at + 1))];
     const { dim: shape, epsilon, engine } = given;
     const isWanted = readBoolean(where, "finalNorm", given["finalNorm"], given.normFirst ?? true);
-    const last = (): LayerNorm | RMSNorm =>
-      given.norm === "rms" ? new RMSNorm({ shape, epsilon, engine }) : new LayerNorm({ shape, epsilon, engine });
+    const last = normMaker(where, { kind: given.norm, bias: hasNormBias(where, given.bias), shape, epsilon, engine });
     this.#norm = isWanted ? this.part("norm", last()) : this.without("norm.weight");
+    this.#relative =
+      relativeBias === undefined
+        ? this.without("relative_bias.weight")
+        : this.part("relative_bias", new RelativeBias(given.heads, relativeBias, engine));
     this.#hasCross = given.cross === true;
     this.#dim = given.dim;
     this.#defaults = defaults;
@@ -94,7 +117,7 @@ class Stack extends Layer {
 
   /** @internal */
   async compute(scope: Scope, inputs: BlockInputs, caches: readonly HeldCache[] | null = null): Promise<StackMade> {
-    const steps = await this.#steps(scope, inputs, caches);
+    const steps = await this.#steps(scope, await this.#biased(scope, inputs, caches), caches);
     const attentions: BlockAttentions<Tensor>[] = [];
     const { memory } = inputs;
     let { x } = inputs;
@@ -119,7 +142,18 @@ class Stack extends Layer {
     };
   }
 
-  /** All blocks with their rules. They have the same options, which are read once. */
+  async #biased(scope: Scope, inputs: BlockInputs, caches: readonly HeldCache[] | null): Promise<BlockInputs> {
+    const { x, self } = inputs;
+    if (this.#relative === null) return inputs;
+    if (self.bias !== undefined) {
+      throw new HeedError("option", `${this.where}: self.bias must not be given beside relativeBias, got both`);
+    }
+    const cache = caches?.[0] ?? heldCache(scope.held, this.where, self.cache);
+    const [, length] = batchAndLength(x);
+    return { ...inputs, self: { ...self, bias: await this.#relative.compute(scope, length, cache) } };
+  }
+
+  /** All blocks with their rules. Their options are read once, or once for each window. */
   async #steps(
     scope: Scope,
     inputs: BlockInputs,
@@ -129,8 +163,14 @@ class Stack extends Layer {
     this.#checkCaches(self, cross, caches);
     const own = heldCache(scope.held, this.where, self.cache);
     const given = { ...inputs, self: { ...this.#defaults, ...self } };
-    const rulesFor = await this.#blocks[0].rules(scope, this.where, given);
-    return this.#blocks.map((block, at) => ({ block, rules: rulesFor(caches?.[at] ?? own) }));
+    const known = new Map<string, Awaited<ReturnType<TransformerBlock["rules"]>>>();
+    for (const block of this.#blocks) {
+      if (!known.has(block.variant)) known.set(block.variant, await block.rules(scope, this.where, given));
+    }
+    return this.#blocks.flatMap((block, at) => {
+      const rulesFor = known.get(block.variant);
+      return rulesFor === undefined ? [] : [{ block, rules: rulesFor(caches?.[at] ?? own) }];
+    });
   }
 
   #checkCaches(self: GivenAttention, cross: GivenAttention, caches: readonly HeldCache[] | null): void {
@@ -149,6 +189,16 @@ function withoutWeights({ self, cross }: BlockRules): BlockRules {
   return { self: bare(self), cross: cross && bare(cross) };
 }
 
+function readVariants(where: string, value: unknown, layers: number): readonly LayerVariant[] {
+  if (value === undefined) return [];
+  const given = guard("option", `${where}: reading byLayer`, () => listOf<object>(value, MOST_LAYERS, isRecord));
+  if (given?.length === layers) {
+    return given.map((one, at) => readOnce(where, `byLayer[${at}]`, one, ["rope", "window", "attentionNorm"]));
+  }
+  const got = given === null ? showValue(value) : `${given.length}`;
+  throw new HeedError("option", `${where}: byLayer must be a list of options for each of ${layers} layers, got ${got}`);
+}
+
 /** A stack in which every token attends to all tokens that are not masked. */
 export class Encoder extends Stack {
   constructor(options: StackOptions) {
@@ -163,7 +213,8 @@ export class Decoder extends Stack {
   }
 }
 
-export interface EncoderDecoderOptions extends Omit<StackOptions, "layers" | "cross" | "finalNorm"> {
+export interface EncoderDecoderOptions
+  extends Omit<StackOptions, "layers" | "cross" | "finalNorm" | "byLayer" | "relativeBias"> {
   readonly encoderLayers: number;
   readonly decoderLayers: number;
   /** A norm after the last block of each. Default true, as in nn.Transformer. */
@@ -193,7 +244,7 @@ export class EncoderDecoder extends Layer {
 
   constructor(options: EncoderDecoderOptions) {
     const where = "EncoderDecoder";
-    const names = STACK_OPTIONS.filter((name) => name !== "layers" && name !== "cross");
+    const names = STACK_OPTIONS.filter((name) => !OF_ONE.includes(name));
     const given = readSizes(where, options, [...names, "encoderLayers", "decoderLayers"]);
     const { encoderLayers, decoderLayers, finalNorm = true, ...block } = given;
     const stack = { ...block, finalNorm };

@@ -1,7 +1,7 @@
 // What a pass records for its backward pass: the steps that its scopes took, in their order.
 
 import type { CallBuilder, Operation, Resident } from "../backends/backend.js";
-import type { Parameter, ResidentParameter } from "./parameters.js";
+import type { Kept, Parameter, ResidentParameter } from "./parameters.js";
 
 /** What a step knows of its operation. */
 export type Recorded<P extends object> = Pick<Operation<P>, "name" | "pack">;
@@ -31,7 +31,7 @@ export interface Fork {
 
 export interface Tape {
   /** A parameter in the memory of the pass, in the layout that kernels read. */
-  use(parameter: Parameter, where: string): Promise<Resident>;
+  use(parameter: Parameter, where: string): Promise<Kept>;
   record(step: Step): void;
   /** For a block that is to be computed again in the backward pass; null where its steps are to be kept. */
   fork(): Fork | null;

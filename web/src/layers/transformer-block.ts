@@ -1,23 +1,29 @@
 // The transformer block: attention and a feed-forward network, each with a norm and a residual connection.
 
 import type { HeldCache } from "../api/cache-types.js";
-import type { RopeOptions } from "../api/operations/options.js";
 import type { TensorInput } from "../api/options.js";
 import type { AnyAttentionResult, NoOptions, Returned } from "../api/results.js";
 import { Tensor } from "../api/tensor.js";
+import { HeedError } from "../base/errors.js";
 import { readBoolean, readChoice, readCount } from "../base/read-values.js";
+import { pointwise } from "./affine.js";
 import { batchAndLength } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
 import { chosenHeads } from "./chosen-heads.js";
 import { handOut } from "./hand-out.js";
 import { type BlockInputs, type BlockTensors, readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
-import { MLP, type MLPActivation } from "./mlp.js";
-import { MultiHeadAttention, type MultiHeadForwardOptions, type MultiHeadRule } from "./multi-head-attention.js";
-import { LayerNorm, RMSNorm } from "./norm.js";
-import type { Filling, GivenParameters } from "./parameters.js";
+import { isGated, MLP, type MLPActivation } from "./mlp.js";
+import {
+  type InnerRope,
+  MultiHeadAttention,
+  type MultiHeadForwardOptions,
+  type MultiHeadRule,
+} from "./multi-head-attention.js";
+import { LayerNorm, type NormOptions, RMSNorm } from "./norm.js";
 import type { Pass } from "./pass.js";
 import { readOnce, readSize, readSizes } from "./read.js";
+import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
 export interface TransformerBlockOptions extends LayerOptions {
@@ -31,15 +37,30 @@ export interface TransformerBlockOptions extends LayerOptions {
   readonly activation?: MLPActivation | undefined;
   /** true: norms come before attention and the feed-forward network (pre-norm); false: after the residual sum (post-norm). Default true. */
   readonly normFirst?: boolean | undefined;
+  /** true: besides those of normFirst, norms of the outputs of attention and of the feed-forward network, before the residual sum. Default false. */
+  readonly sandwichNorm?: boolean | undefined;
+  /** false: no norm before self attention, where norms come first. Default true. */
+  readonly attentionNorm?: boolean | undefined;
   /** Default "layer". */
   readonly norm?: "layer" | "rms" | undefined;
   /** Default 1e-5. */
   readonly epsilon?: number | undefined;
-  /** Biases of all projections, or of those of query, key and value, of attention's output, and of the feed-forward network. Default true. */
-  readonly bias?: boolean | { readonly qkv?: boolean; readonly out?: boolean; readonly mlp?: boolean } | undefined;
+  /**
+   * Biases of all projections, or of those of query, key and value, of attention's output, and of the feed-forward network, and those
+   * of layer norms, which an object alone can leave out. Default true.
+   */
+  readonly bias?:
+    | boolean
+    | { readonly qkv?: boolean; readonly out?: boolean; readonly mlp?: boolean; readonly norm?: boolean }
+    | undefined;
   /** Adds cross attention to a memory. Default false. */
   readonly cross?: boolean | undefined;
-  readonly rope?: Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling"> | undefined;
+  /** RMSNorms of self attention's queries and keys, head by head, with the block's epsilon. Default false. */
+  readonly qkNorm?: boolean | undefined;
+  /** Rotates self attention's queries and keys. Default false. */
+  readonly rope?: InnerRope | false | undefined;
+  /** The sliding window of self attention, where a call gives none. */
+  readonly window?: readonly [number, number] | undefined;
 }
 
 /** Options of an attention inside a block. */
@@ -91,11 +112,15 @@ export const BLOCK_OPTIONS = [
   "hidden",
   "activation",
   "normFirst",
+  "sandwichNorm",
+  "attentionNorm",
   "norm",
   "epsilon",
   "bias",
   "cross",
+  "qkNorm",
   "rope",
+  "window",
   "engine",
 ] as const;
 
@@ -103,39 +128,51 @@ export const BLOCK_FORWARD_OPTIONS = ["self", "memory", "cross", "attentions"] a
 
 /**
  * Parameters: those of `self_attn`, `cross_attn`, `mlp`, and of the norms in their order, `norm1`, `norm2` and, with cross
- * attention, `norm3`. `load` also takes those of PyTorch's nn.TransformerEncoderLayer and DecoderLayer.
+ * attention, `norm3`; with sandwichNorm also those of `post_norm1`, `post_norm2` ... `load` also takes those of PyTorch's
+ * nn.TransformerEncoderLayer and DecoderLayer.
  */
 export class TransformerBlock extends Layer {
   readonly #attention: MultiHeadAttention;
   readonly #cross: MultiHeadAttention | null;
   readonly #mlp: MLP;
-  readonly #norms: readonly (LayerNorm | RMSNorm)[];
+  readonly #norms: readonly (LayerNorm | RMSNorm | null)[];
+  /** Those of outputs. */
+  readonly #postNorms: readonly (LayerNorm | RMSNorm)[];
   readonly #isFirst: boolean;
   readonly #dim: number;
 
   constructor(options: TransformerBlockOptions) {
     const where = "TransformerBlock";
     const given = readSizes(where, options, BLOCK_OPTIONS);
-    const { engine, kvHeads, headDim, activation, rope, epsilon } = given;
+    const { engine, kvHeads, headDim, activation, rope, window, epsilon } = given;
     super(where, engine);
     const dim = readSize(where, "dim", given["dim"]);
     const heads = readSize(where, "heads", given["heads"]);
     const hidden = readCount(where, "hidden", given["hidden"], 4 * dim);
-    const { qkv, out, mlp } = readBias(where, given["bias"], activation !== "swiglu");
+    const { qkv, out, mlp, norm: normBias } = readBias(where, given["bias"], !isGated(activation));
     const attention = { embedDim: dim, heads, kvHeads, headDim, bias: { qkv, out }, engine };
     const hasCross = readBoolean(where, "cross", given["cross"], false);
-    const kind = readChoice(where, "norm", given["norm"], ["layer", "rms"], "layer");
-    const norm = { shape: dim, epsilon, engine };
+    const qkNorm = readBoolean(where, "qkNorm", given["qkNorm"], false) && { epsilon };
+    const makeNorm = normMaker(where, { kind: given["norm"], bias: normBias, shape: dim, epsilon, engine });
     this.#dim = dim;
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
-    this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, rope }));
+    this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, qkNorm, rope, window }));
     this.#cross = hasCross
       ? this.part("cross_attn", new MultiHeadAttention(attention))
       : this.without("multihead_attn.out_proj.weight", "cross_attn.out_proj.weight", "norm3.weight");
     this.#mlp = this.part("mlp", new MLP({ dim, hidden, activation, bias: mlp, engine }));
-    this.#norms = (hasCross ? ["norm1", "norm2", "norm3"] : ["norm1", "norm2"]).map((name) =>
-      this.part(name, kind === "layer" ? new LayerNorm(norm) : new RMSNorm(norm)),
+    const names = hasCross ? ["norm1", "norm2", "norm3"] : ["norm1", "norm2"];
+    const hasFirst = readBoolean(where, "attentionNorm", given["attentionNorm"], true);
+    if (!hasFirst && !this.#isFirst) {
+      throw new HeedError("option", `${where}: attentionNorm: false is for normFirst: true, got both false`);
+    }
+    this.#norms = names.map((name, at) =>
+      at === 0 && !hasFirst ? this.without(`${name}.weight`) : this.part(name, makeNorm()),
     );
+    const hasPost = readBoolean(where, "sandwichNorm", given["sandwichNorm"], false);
+    const post = names.map((name) => `post_${name}`);
+    this.#postNorms = hasPost ? post.map((name) => this.part(name, makeNorm())) : [];
+    if (!hasPost) this.without(...post.map((name) => `${name}.weight`));
   }
 
   protected override fill(parameters: GivenParameters, prefix: string): Filling {
@@ -156,6 +193,11 @@ export class TransformerBlock extends Layer {
         attentions: attentions && (await handOutAttentions(scope, attentions, keep)),
       };
     });
+  }
+
+  /** @internal Blocks of the same options otherwise have the same rules where this is the same. */
+  get variant(): string {
+    return this.#attention.variant;
   }
 
   /** @internal Reads the options of attention. The result makes rules for a cache of self attention, or for none. */
@@ -204,17 +246,21 @@ export class TransformerBlock extends Layer {
     return scope.block(act, ({ output, attentions: made }) => [output, made?.self, made?.cross]);
   }
 
-  /** A residual connection around `act`, with a norm before or after. `act` adds `addend` to its result. */
+  /** A residual connection around `act`, with norms before or after. `act` adds `addend` to its result. */
   async #residual(
     scope: Scope,
     at: number,
     x: Tensor,
-    act: (y: Tensor, addend: Tensor) => Promise<Tensor>,
+    act: (y: Tensor, addend: Tensor | null) => Promise<Tensor>,
   ): Promise<Tensor> {
-    const norm = this.#norms[at];
-    if (norm === undefined) throw new TypeError(`a block has no norm ${at}`);
-    if (this.#isFirst) return act(await norm.compute(scope, x), x);
-    return norm.compute(scope, await act(x, x));
+    const norm = this.#norms[at] ?? null;
+    const postNorm = this.#postNorms[at];
+    const input = norm === null || !this.#isFirst ? x : await norm.compute(scope, x);
+    const sum =
+      postNorm === undefined
+        ? await act(input, x)
+        : await pointwise(scope, await postNorm.compute(scope, await act(input, null)), { addend: x });
+    return norm === null || this.#isFirst ? sum : norm.compute(scope, sum);
   }
 }
 
@@ -233,16 +279,35 @@ function weightsOf({ watch }: Scope): unknown {
   return watch?.choice.rows === undefined ? true : { rows: watch.choice.rows };
 }
 
-function readBias(
-  where: string,
-  value: unknown,
-  absent: boolean,
-): { readonly qkv: boolean; readonly out: boolean; readonly mlp: boolean } {
-  if (typeof value === "boolean") return { qkv: value, out: value, mlp: value };
-  const given = readOnce(where, "bias", value, ["qkv", "out", "mlp"]);
-  const read = (name: string, other: boolean): boolean => readBoolean(where, `bias.${name}`, given[name], other);
-  return { qkv: read("qkv", true), out: read("out", true), mlp: read("mlp", absent) };
+interface Biases {
+  readonly qkv: boolean;
+  readonly out: boolean;
+  readonly mlp: boolean;
+  readonly norm: boolean;
 }
+
+function readBias(where: string, value: unknown, absent: boolean): Biases {
+  if (typeof value === "boolean") return { qkv: value, out: value, mlp: value, norm: true };
+  const given = readOnce(where, "bias", value, ["qkv", "out", "mlp", "norm"]);
+  const read = (name: string, other: boolean): boolean => readBoolean(where, `bias.${name}`, given[name], other);
+  return { qkv: read("qkv", true), out: read("out", true), mlp: read("mlp", absent), norm: read("norm", true) };
+}
+
+/** Makes the norms of a block or a stack, from its options. */
+export function normMaker(
+  where: string,
+  {
+    kind,
+    bias,
+    ...rest
+  }: Pick<NormOptions, "shape" | "epsilon" | "engine"> & { readonly kind: unknown; readonly bias: boolean },
+): () => LayerNorm | RMSNorm {
+  const isLayer = readChoice(where, "norm", kind, ["layer", "rms"], "layer") === "layer";
+  return () => (isLayer ? new LayerNorm({ ...rest, bias }) : new RMSNorm(rest));
+}
+
+/** Whether the norms of a block with this option have biases. */
+export const hasNormBias = (where: string, bias: unknown): boolean => readBias(where, bias, true).norm;
 
 const TORCH_NAMES = { "mlp.up_proj": "linear1", "mlp.down_proj": "linear2", cross_attn: "multihead_attn" } as const;
 

@@ -4,13 +4,14 @@ import type { Heed } from "../api/heed.js";
 import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isOptions, readCount, readFinite } from "../base/read-values.js";
+import type { ParameterTensor } from "../layers/formats/stored.js";
 import { third } from "../layers/import-torch.js";
 import { ByteReader } from "../layers/io/byte-reader.js";
 import { loadSafetensors } from "../layers/io/load-safetensors.js";
 import { Layer } from "../layers/layer.js";
 import { Linear } from "../layers/linear.js";
 import type { ModelConfig } from "../layers/models/config.js";
-import { type ParameterInput, type ParameterTensor, requireParameter } from "../layers/parameters.js";
+import { type ParameterInput, requireFloats } from "../layers/read-parameters.js";
 import { ADAPTERS } from "../layers/watch.js";
 import { ClassifierHead } from "./classifier-head.js";
 import { AdapterSwitch, LowRank } from "./low-rank.js";
@@ -164,8 +165,8 @@ export class Adapters {
       const [, theirs, part] = /^(.*)\.lora_([AB])\.weight$/.exec(name) ?? [];
       if (theirs === undefined) rest.set(name, tensor);
       if (theirs === undefined || part === "B") continue;
-      const a = requireParameter(where, tensors, full);
-      const b = requireParameter(where, tensors, full.replace(/lora_A\.weight$/, "lora_B.weight"));
+      const a = requireFloats(where, tensors, full);
+      const b = requireFloats(where, tensors, full.replace(/lora_A\.weight$/, "lora_B.weight"));
       const parted = this.#paths.parted(theirs);
       const ours = this.#paths.ours(theirs);
       if (parted === null && ours === null) {

@@ -8,7 +8,7 @@ import { isRecord } from "../base/read-values.js";
 import { type Forwarded, type ForwardOptions, Layer, type NoOptions } from "../layers/layer.js";
 import { Linear } from "../layers/linear.js";
 import type { ModelConfig } from "../layers/models/config.js";
-import type { ParameterInput } from "../layers/parameters.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Activation } from "../operations/pointwise.js";
 
 /** Which state of a text the head reads: all, what the pooler made of the first, the first or the last. */

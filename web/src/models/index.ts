@@ -1,5 +1,6 @@
 // heed/models: a model from its files, in one call. Importing it does nothing.
 
+export type { Weights } from "../layers/taking.js";
 export type { LoadedAdapter, TrainedAdapter } from "./adapters.js";
 export type { Message } from "./chat-template.js";
 export type { ClassifyOptions, Label } from "./classify.js";
@@ -16,4 +17,3 @@ export type { FileProgress } from "./model-files.js";
 export { type SavedFiles, type SaveModelOptions, saveModel } from "./save-model.js";
 export type { TextOrPair } from "./text-batches.js";
 export type { TextCodec } from "./text-codec.js";
-export type { Weights } from "./weights.js";

@@ -4,9 +4,10 @@ import type { Heed } from "../api/heed.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guardAsync } from "../base/guard.js";
-import { readBoolean, readChoice, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { unlessAborted } from "../base/unless-aborted.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import { readWeights, type Weights } from "../layers/taking.js";
 import { Adapters } from "./adapters.js";
 import { ClassifierHead } from "./classifier-head.js";
 import { familyOf } from "./families.js";
@@ -18,7 +19,7 @@ import { PublishedPaths } from "./published-paths.js";
 import { readFolder } from "./read-folder.js";
 import { readGguf } from "./read-gguf.js";
 import type { ModelRecord } from "./record.js";
-import { fillModel, WEIGHT_FORMATS, type Weights } from "./weights.js";
+import { fillModel, readingOf } from "./weights.js";
 
 export interface LoadModelOptions {
   /** The format in which weights stay in memory. Default "f32". */
@@ -54,7 +55,7 @@ async function load(
   given: Readonly<Record<string, unknown>>,
   signal: AbortSignal | null,
 ): Promise<LoadedModel> {
-  const weights = readChoice(where, "weights", given["weights"], WEIGHT_FORMATS, "f32");
+  const weights = readWeights(where, given["weights"]);
   const isKept = readBoolean(where, "cache", given["cache"], false);
   const wantsTokenizer = readBoolean(where, "tokenizer", given["tokenizer"], true);
   const report = readReport(where, given["onProgress"]);
@@ -64,6 +65,7 @@ async function load(
   const reading = {
     signal,
     wantsTokenizer,
+    weights: readingOf(weights),
     report:
       (file: string) =>
       ({ loaded, total }: { readonly loaded: number; readonly total: number | undefined }) =>

@@ -3,7 +3,7 @@
 import type { Tensor } from "../api/tensor.js";
 import type { Layer } from "../layers/layer.js";
 import { type Adapter, Linear } from "../layers/linear.js";
-import type { ParameterInput } from "../layers/parameters.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Scope } from "../layers/scope.js";
 
 export class LowRank {

@@ -1,7 +1,7 @@
 // Parameters under their published names, as transformers has them.
 
 import { HeedError } from "../base/errors.js";
-import { type ParameterTensor, transposed } from "../layers/parameters.js";
+import { floatsOf, type ParameterTensor, transposed } from "../layers/formats/stored.js";
 import type { PublishedPaths } from "./published-paths.js";
 
 /** `own`: by heed's names. What is tied has one array, and its first name alone. */
@@ -27,16 +27,26 @@ export function published(
     } else if (theirs === null) {
       throw new HeedError("unsupported", `${where}: parameter ${name} has no published name`);
     } else {
+      // Norms that are published as what they add to 1.
+      const isShifted = paths.isShifted(path);
       const isTurned = tensor.shape.length === 2 && paths.isTransposed(path);
-      made.set(theirs === paths.theirs(name) ? theirs : `${theirs}.${part}`, isTurned ? transposed(tensor) : tensor);
+      made.set(
+        theirs === paths.theirs(name) ? theirs : `${theirs}.${part}`,
+        isTurned ? floatsOf(transposed(tensor)) : isShifted ? minusOne(tensor) : tensor,
+      );
     }
   }
   for (const [name, parts] of joined) {
     const tensor = stacked(parts.filter((part) => part !== undefined));
-    made.set(name, tensor.shape.length === 2 && paths.isTransposed("layers.0") ? transposed(tensor) : tensor);
+    made.set(name, tensor.shape.length === 2 && paths.isTransposed("layers.0") ? floatsOf(transposed(tensor)) : tensor);
   }
   return made;
 }
+
+const minusOne = ({ data, shape }: ParameterTensor): ParameterTensor => ({
+  data: data.map((weight) => weight - 1),
+  shape,
+});
 
 /** Along the first axis. */
 export function stacked(parts: readonly ParameterTensor[]): ParameterTensor {

@@ -38,24 +38,30 @@ export class PublishedPaths {
     return others.find((one) => this.theirs(one) === theirs) ?? null;
   }
 
-  /** The published layer that has heed's three for queries, keys and values in one, and which of these a layer is. */
+  /** The published layer that has several of heed's in one, and which of these a layer is. */
   joined(ours: string): { readonly theirs: string; readonly part: number } | null {
-    const { joined } = this.#family.names;
     const [pattern, layer] = starred(ours);
-    const part = joined === undefined ? -1 : PARTS.findIndex((name) => pattern === `${joined[0]}.${name}`);
-    return joined === undefined || part === -1 ? null : { theirs: this.#start + joined[1].replace("*", layer), part };
-  }
-
-  /** heed's three layers of such a published one; null: it is another. */
-  parted(theirs: string): readonly string[] | null {
-    const { joined, starts } = this.#family.names;
-    for (const start of joined === undefined ? [] : starts) {
-      const [pattern, layer] = starred(theirs.slice(start.length));
-      if (theirs.startsWith(start) && pattern === joined?.[1]) {
-        return PARTS.map((part) => `${joined[0].replace("*", layer)}.${part}`);
-      }
+    for (const [theirs, parts] of Object.entries(this.#family.names.fused ?? {})) {
+      const part = parts.indexOf(pattern);
+      if (part !== -1) return { theirs: this.#start + theirs.replace("*", layer), part };
     }
     return null;
+  }
+
+  /** heed's layers of such a published one; null: it is another. */
+  parted(theirs: string): readonly string[] | null {
+    const { fused = {}, starts } = this.#family.names;
+    for (const start of starts) {
+      const [pattern, layer] = starred(theirs.slice(start.length));
+      const parts = theirs.startsWith(start) && Object.hasOwn(fused, pattern) ? fused[pattern] : undefined;
+      if (parts !== undefined) return parts.map((part) => part.replace("*", layer));
+    }
+    return null;
+  }
+
+  /** Whether the weight of a layer is published less 1. */
+  isShifted(ours: string): boolean {
+    return this.#family.names.shifted?.test(ours) ?? false;
   }
 
   /** Whether the matrix of a layer is published as [in, out]. */
@@ -63,8 +69,6 @@ export class PublishedPaths {
     return (this.#family.names.isTransposed ?? false) && starred(ours)[0].includes("*");
   }
 }
-
-const PARTS = ["q_proj", "k_proj", "v_proj"] as const;
 
 /** A path with a star for the number of its layer, and that number. */
 function starred(path: string): [pattern: string, layer: string] {

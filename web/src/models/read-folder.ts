@@ -6,7 +6,7 @@ import { isRecord } from "../base/read-values.js";
 import type { FileSource } from "../layers/io/byte-reader.js";
 import { loadSafetensors } from "../layers/io/load-safetensors.js";
 import { loadSafetensorsShards } from "../layers/io/load-shards.js";
-import type { ParameterInput } from "../layers/parameters.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
 import { loadTokenizer } from "../layers/text/tokenizer.js";
 import type { ModelFiles } from "./model-files.js";
 import { type Json, maybeJson, maybeText } from "./read-json.js";
@@ -54,11 +54,11 @@ function templateOf(tokenizerConfig: Json | null): string | null {
 async function readWeights(
   where: string,
   files: ModelFiles,
-  { signal: given, report }: ReadingOptions,
+  { signal: given, report, weights }: ReadingOptions,
 ): Promise<ReadonlyMap<string, ParameterInput>> {
   const signal = given ?? undefined;
   const one = await files.open(WEIGHTS);
-  if (one !== null) return loadSafetensors(one, { onProgress: report(WEIGHTS), signal });
+  if (one !== null) return loadSafetensors(one, { weights, onProgress: report(WEIGHTS), signal });
   const index = await files.open(`${WEIGHTS}.index.json`);
   if (index === null) {
     throw new HeedError(
@@ -76,5 +76,10 @@ async function readWeights(
       `${where}: ${files.place} must have ${showValue(name)}, which its index names, got none`,
     );
   };
-  return loadSafetensorsShards(index, { resolve, onProgress: (progress) => report(current)(progress), signal });
+  return loadSafetensorsShards(index, {
+    resolve,
+    weights,
+    onProgress: (progress) => report(current)(progress),
+    signal,
+  });
 }

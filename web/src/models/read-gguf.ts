@@ -19,14 +19,11 @@ const POOLING: ReadonlyMap<unknown, PoolingKind> = new Map([
 
 export async function readGguf(
   file: NamedFile,
-  { signal, wantsTokenizer, report }: ReadingOptions,
+  { signal, wantsTokenizer, report, weights }: ReadingOptions,
 ): Promise<ModelRecord> {
   const source: FileSource = await file.open();
-  const read = await loadGguf(source, {
-    tokenizer: wantsTokenizer,
-    onProgress: report(file.name),
-    signal: signal ?? undefined,
-  });
+  const options = { tokenizer: wantsTokenizer, onProgress: report(file.name), signal: signal ?? undefined };
+  const read = await (weights === "f32" ? loadGguf(source, options) : loadGguf(source, { ...options, weights }));
   const { config, tensors, chatTemplate, metadata } = read;
   const architecture = metadata.get("general.architecture");
   const pooling = POOLING.get(metadata.get(`${architecture}.pooling_type`));

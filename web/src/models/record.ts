@@ -1,7 +1,7 @@
 // What the files of a model say, however they are stored.
 
 import type { ModelConfig } from "../layers/models/config.js";
-import type { ParameterInput } from "../layers/parameters.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Tokenizer } from "../layers/text/tokenizer.js";
 import type { SentenceRule } from "./sentence-rule.js";
 import type { SpecialTokens } from "./special-tokens.js";
@@ -19,6 +19,7 @@ export interface ModelRecord {
 export interface ReadingOptions {
   readonly signal: AbortSignal | null;
   readonly wantsTokenizer: boolean;
+  readonly weights: "f32" | "as stored";
   readonly report: (
     file: string,
   ) => (progress: { readonly loaded: number; readonly total: number | undefined }) => void;

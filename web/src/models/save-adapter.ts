@@ -1,8 +1,8 @@
 // Saves what `lora` of heed/train has learnt as PEFT's two files, under the published paths of the model.
 
 import { HeedError } from "../base/errors.js";
+import type { ParameterTensor } from "../layers/formats/stored.js";
 import { saveSafetensors } from "../layers/io/save-safetensors.js";
-import type { ParameterTensor } from "../layers/parameters.js";
 import { PREFIX, type TrainedAdapter } from "./adapters.js";
 import type { PublishedPaths } from "./published-paths.js";
 import type { SavedFiles } from "./save-model.js";

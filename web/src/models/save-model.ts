@@ -4,10 +4,10 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guardAsync } from "../base/guard.js";
 import { isRecord, readChoice, readRecord } from "../base/read-values.js";
+import type { ParameterTensor } from "../layers/formats/stored.js";
 import { saveSafetensors } from "../layers/io/save-safetensors.js";
 import { Layer } from "../layers/layer.js";
 import type { ModelConfig } from "../layers/models/config.js";
-import type { ParameterTensor } from "../layers/parameters.js";
 import type { ClassifierHead } from "./classifier-head.js";
 import { type Family, familyOf } from "./families.js";
 import { published } from "./publish.js";
@@ -66,7 +66,8 @@ async function publishedTensors(where: string, saved: Saved): Promise<Map<string
   const made = published(where, await model.readParameters(), new PublishedPaths(family, start));
   for (const [name, tensor] of (await head?.readParameters()) ?? []) {
     const [, ours = "", part] = /^(.*)\.([^.]+)$/.exec(name) ?? [];
-    made.set(`${head?.published[ours] ?? ours}.${part}`, tensor);
+    const theirs = `${head?.published[ours] ?? ours}.${part}`;
+    if (!made.has(theirs)) made.set(theirs, tensor);
   }
   return made;
 }

@@ -1,13 +1,14 @@
-// Puts the tensors of a file into a model. All formats of weights pass here.
+// Puts the tensors of a file into a model, in the format that was asked for.
 
 import type { Layer } from "../layers/layer.js";
-import type { ParameterInput } from "../layers/parameters.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
+import type { Weights } from "../layers/taking.js";
 
-/** The formats in which weights may stay in memory. */
-export const WEIGHT_FORMATS = ["f32"] as const;
+export function fillModel(model: Layer, tensors: ReadonlyMap<string, ParameterInput>, weights: Weights): void {
+  model.load(tensors, { weights });
+}
 
-export type Weights = (typeof WEIGHT_FORMATS)[number];
-
-export function fillModel(model: Layer, tensors: ReadonlyMap<string, ParameterInput>, _weights: Weights): void {
-  model.load(tensors);
+/** How a file is read for it: what is rounded again comes from f32. */
+export function readingOf(weights: Weights): "f32" | "as stored" {
+  return weights === "f32" ? "f32" : "as stored";
 }

@@ -74,11 +74,16 @@ export function rowsOfRule(
   return { ...byRow(count, [...words, ...own]), step: repeated.reduce(leastCommonMultiple, 1) };
 }
 
-/** The axis of columns, in panels. */
-export function panelsOfRule(columns: number, words: readonly number[], { bias, factor, addend }: RuleWords): CutAxis {
+/** The axis of columns, in panels of so many. */
+export function panelsOfRule(
+  columns: number,
+  words: readonly number[],
+  { bias, factor, addend }: RuleWords,
+  panel: number = PANEL,
+): CutAxis {
   return {
-    count: Math.ceil(columns / PANEL),
-    views: [...words, bias, factor, addend].map((word) => [word, COLUMNS, PANEL]),
+    count: Math.ceil(columns / panel),
+    views: [...words, bias, factor, addend].map((word) => [word, COLUMNS, panel]),
   };
 }
 

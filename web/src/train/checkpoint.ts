@@ -6,15 +6,16 @@ import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guardAsync } from "../base/guard.js";
 import { isOptions, readCount, readRecord } from "../base/read-values.js";
+import type { ParameterTensor } from "../layers/formats/stored.js";
 import { ByteReader, type FileSource } from "../layers/io/byte-reader.js";
 import { loadSafetensors, readSafetensorsHeader, saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";
-import { type ParameterTensor, requireParameter } from "../layers/parameters.js";
 import { required } from "../layers/read.js";
+import { requireFloats } from "../layers/read-parameters.js";
 import { inProgram, inTurn } from "./in-program.js";
 import { alphasOf } from "./lora.js";
 import { Optimizer } from "./optimizers.js";
-import { checkModel, type Learning, learn } from "./variables.js";
+import { checkModel, type Learning, learnt } from "./variables.js";
 
 /** The names of what an optimizer keeps begin so. */
 const PREFIX = "optimizer";
@@ -52,7 +53,7 @@ export function saveCheckpoint(
         const tensors = new Map<string, ParameterTensor>();
         const stepsOf: Record<string, number> = {};
         const tied: Record<string, readonly string[]> = {};
-        for (const learning of learn(model, root)) {
+        for (const learning of learnt(model, root)) {
           const { value, shape } = learning.variable;
           const add = async (name: string, resident: Resident): Promise<void> => {
             tensors.set(name, { data: asF32(await root.download(resident)), shape });
@@ -95,10 +96,16 @@ export function loadCheckpoint(
           const tensor = file.get(name);
           if (tensor !== undefined) for (const other of others) tensors.set(other, tensor);
         }
-        model.load(tensors);
+        const filled = [...Layer.allOf(model)].flatMap(([name, parameter]) => {
+          // What is in a format of weights does not change, and the file lacks it.
+          if (parameter.format !== "f32") return [];
+          const tensor = requireFloats(where, tensors, name);
+          return [[parameter, parameter.fitting(`${where}: parameter ${name}`, tensor)] as const];
+        });
+        for (const [parameter, tensor] of filled) parameter.set(tensor);
         optimizer.dispose();
         optimizer.steps = steps;
-        for (const learning of learn(model, root)) {
+        for (const learning of learnt(model, root)) {
           const name = firstName(learning);
           const parts = states.get(name)?.map(([part, data]) => [part, root.upload(data)] as const);
           // What keeps nothing begins anew at any step.
@@ -168,7 +175,7 @@ function readStates(
     const state = optimizer.names.map((part) => {
       const key = `${PREFIX}.${part}.${name}`;
       known.add(key);
-      const { data } = parameter.fitting(`${where}: parameter ${key}`, requireParameter(where, file, key));
+      const { data } = parameter.fitting(`${where}: parameter ${key}`, requireFloats(where, file, key));
       return [part, data] as const;
     });
     states.set(name, state);

@@ -7,7 +7,7 @@ import type { Layer } from "../layers/layer.js";
 import { COMBINE, SQUARE_SUM } from "../operations/training/combine.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { inProgram, inTurn } from "./in-program.js";
-import { checkModel, isLearning, learn } from "./variables.js";
+import { checkModel, isLearning, learnt } from "./variables.js";
 
 /** As PyTorch adds it, so that the norm of zero gradients divides nothing by zero. */
 const EPSILON = 1e-6;
@@ -25,7 +25,7 @@ export function clipNorm(model: Layer, most: number): Promise<number> {
 }
 
 async function clip(program: Program, model: Layer, most: number): Promise<number> {
-  const variables = learn(model, program.root)
+  const variables = learnt(model, program.root)
     .filter(isLearning)
     .map(({ variable }) => variable);
   const given = variables.flatMap((variable) =>

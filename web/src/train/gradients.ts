@@ -17,7 +17,7 @@ import { BackwardPass } from "./backward-pass.js";
 import { inTurn } from "./in-program.js";
 import { type Loss, lossOf } from "./losses.js";
 import { Recorder } from "./recorder.js";
-import { checkModel, learn } from "./variables.js";
+import { checkModel, learn, learnt } from "./variables.js";
 
 export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
@@ -107,11 +107,13 @@ async function runPass<R extends PassResult, Back extends object>(
   if (typeof act !== "function") {
     throw new HeedError("option", `${where}: the pass must be a function, got ${showValue(act)}`);
   }
-  const begun = await Layer.engineOf(model).begin(signal, "training");
+  const begun = await Layer.engineOf(model).begin(signal, Layer.moduleOf(model, "training"));
   const { program } = begun;
   try {
     const doing = `${where}: computing`;
-    const learning = guard("memory", doing, () => learn(model, program.root));
+    const learning = guard("memory", doing, () => {
+      return back === null ? learnt(model, program.root) : learn(where, model, program.root);
+    });
     const recorder = new Recorder(program, learning, { isCheckpointing, wantsGradients: back !== null });
     const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
     try {

@@ -18,7 +18,7 @@ export function inTurn<R>(model: Layer, act: () => Promise<R>): Promise<R> {
 }
 
 export async function inProgram<R>(model: Layer, where: string, act: (program: Program) => Promise<R>): Promise<R> {
-  const { program } = await Layer.engineOf(model).begin(null, "training");
+  const { program } = await Layer.engineOf(model).begin(null, Layer.moduleOf(model, "training"));
   try {
     return await guardAsync("memory", `${where}: computing`, () => act(program));
   } finally {

@@ -11,15 +11,16 @@ import { boundOf, type Draw, same } from "../layers/draw.js";
 import { saveSafetensors } from "../layers/io/index.js";
 import { Layer } from "../layers/layer.js";
 import { type Adapter, Linear } from "../layers/linear.js";
-import { type Filling, type GivenParameters, notLoaded, type Parameter } from "../layers/parameters.js";
+import { notLoaded, type Parameter } from "../layers/parameters.js";
 import { readOnce, readSize } from "../layers/read.js";
+import type { Filling, GivenParameters } from "../layers/read-parameters.js";
 import type { Scope } from "../layers/scope.js";
 import type { Variable } from "../layers/variable.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { PRODUCT } from "../operations/training/product.js";
 import { rowsOf, vectorOf } from "../operations/training/vectors.js";
 import { inProgram, inTurn } from "./in-program.js";
-import { checkModel, groupsOf, learn } from "./variables.js";
+import { checkModel, groupsOf, learnt } from "./variables.js";
 
 /** The alphas of adapters by the layers that are their A, for checkpoints: no parameter tells them. */
 const ALPHAS = new WeakMap<Layer, number>();
@@ -226,7 +227,13 @@ export class Lora extends Layer {
 
   async #merge(program: Program): Promise<void> {
     this.#checkPresent("merge");
-    learn(this.#model, program.root);
+    for (const { linear } of this.#adapted) {
+      const format = new Map(Layer.allOf(linear)).get("weight")?.format ?? "f32";
+      if (format === "f32") continue;
+      const rule = `a weight must be f32 to be merged, because a sum would be rounded to its format again, got ${format}`;
+      throw new HeedError("unsupported", `Lora.merge: ${rule}`);
+    }
+    learnt(this.#model, program.root);
     const merged: (readonly [Variable, Resident])[] = [];
     for (const { linear, adapter } of this.#adapted) {
       const { a, b, scale } = adapter;

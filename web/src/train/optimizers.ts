@@ -69,7 +69,7 @@ export abstract class Optimizer {
   }
 
   async #step(program: Program): Promise<void> {
-    const all = learn(this.model, program.root);
+    const all = learn(`${this.where}.step`, this.model, program.root);
     this.#forgetAllBut(new Set(all.map(({ variable }) => variable)));
     const changes: (readonly [Variable, readonly Resident[]])[] = [];
     for (const { variable } of all.filter(isLearning)) {

@@ -2,7 +2,7 @@
 
 import type { Program, Resident } from "../backends/backend.js";
 import { HeedError } from "../base/errors.js";
-import { type Parameter, residentSource } from "../layers/parameters.js";
+import { isPlain, type Kept, type Parameter, residentSource } from "../layers/parameters.js";
 import type { Block, Fork, Step, Tape } from "../layers/tape.js";
 import type { Variable } from "../layers/variable.js";
 import { PACK } from "../operations/affine.js";
@@ -36,7 +36,7 @@ export class Recorder implements Tape {
     // A parameter of a layer beside the model keeps its values, whatever they are.
     const variable = this.#known.get(parameter)?.variable ?? parameter.variableIn(root, where);
     const known = this.#plain.get(variable ?? parameter);
-    const numbers = parameter.loaded(where);
+    const numbers = parameter.loadedFloats(where);
     const there = variable?.value ?? numbers.plainIn(root);
     const made = known ?? there ?? this.#program.upload(numbers.read(where));
     if (known === undefined && there !== null) this.#program.hold(made);
@@ -44,15 +44,17 @@ export class Recorder implements Tape {
     return made;
   }
 
-  async use(parameter: Parameter, where: string): Promise<Resident> {
+  async use(parameter: Parameter, where: string): Promise<Kept> {
+    // What is in a format of weights keeps its values.
+    if (parameter.format !== "f32") return parameter.residentIn(this.#program.root, where);
     const plain = this.plain(parameter, where);
-    if (parameter.layout === "plain") return plain;
+    if (isPlain(parameter.layout)) return { resident: plain, format: "f32" };
     const known = this.#packed.get(parameter);
-    if (known?.live === true) return known;
+    if (known?.live === true) return { resident: known, format: "f32" };
     const [packed] = await this.#program.run(PACK, parameter.matrices(residentSource(plain)));
     if (packed === undefined) throw new TypeError("packing has one result");
     this.#packed.set(parameter, packed.resident);
-    return packed.resident;
+    return { resident: packed.resident, format: "f32" };
   }
 
   /** What learns of a parameter; null where it keeps its values. */

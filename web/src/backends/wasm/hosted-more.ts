@@ -42,3 +42,22 @@ export const training: VariantTable = {
     binary: new URL("./assets/wasm-relaxed-threads-training.wasm", HEED_MODULE_URL),
   }),
 };
+
+export const narrow: VariantTable = {
+  "wasm-simd": async () => ({
+    ...(await import("./generated/glue/wasm-simd-narrow.js")),
+    binary: new URL("./assets/wasm-simd-narrow.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-narrow.js")),
+    binary: new URL("./assets/wasm-relaxed-narrow.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-simd-threads": async () => ({
+    ...(await import("./generated/glue/wasm-simd-threads-narrow.js")),
+    binary: new URL("./assets/wasm-simd-threads-narrow.wasm", HEED_MODULE_URL),
+  }),
+  "wasm-relaxed-threads": async () => ({
+    ...(await import("./generated/glue/wasm-relaxed-threads-narrow.js")),
+    binary: new URL("./assets/wasm-relaxed-threads-narrow.wasm", HEED_MODULE_URL),
+  }),
+};

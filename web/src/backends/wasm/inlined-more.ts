@@ -15,3 +15,10 @@ export const training: InlinedTable = {
   "wasm-simd-threads": () => import("./generated/wasm-simd-threads-training.js"),
   "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-training.js"),
 };
+
+export const narrow: InlinedTable = {
+  "wasm-simd": () => import("./generated/wasm-simd-narrow.js"),
+  "wasm-relaxed": () => import("./generated/wasm-relaxed-narrow.js"),
+  "wasm-simd-threads": () => import("./generated/wasm-simd-threads-narrow.js"),
+  "wasm-relaxed-threads": () => import("./generated/wasm-relaxed-threads-narrow.js"),
+};

@@ -11,7 +11,7 @@ import { WorkerLost } from "./worker-link.js";
 const WORKER_KINDS = ["shared-memory", "private-memory"] as const;
 
 /** A module has the operations of those below it. */
-const RANKED: readonly ModuleName[] = ["core", "full", "training"];
+const RANKED: readonly ModuleName[] = ["core", "full", "training", "narrow"];
 
 export class Ladder {
   readonly reasons: string[];

@@ -9,5 +9,5 @@ export {
   streamGguf,
 } from "./load.js";
 export type { GgufTensor } from "./tensor.js";
-export type { WeightFormat } from "./tensor-types.js";
+
 export type { GgufValue } from "./values.js";

@@ -3,11 +3,12 @@
 import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
+import { bytesOf, type ParameterTensor } from "../formats/stored.js";
 import type { FileSource } from "../io/byte-reader.js";
 import { type EntryOptions, EntryReader, LOAD_OPTIONS, readHeaderOnly, streamEntries } from "../io/read-entries.js";
 import type { ModelConfig } from "../models/config.js";
-import type { ParameterTensor } from "../parameters.js";
-import { readGgufLayout } from "./header.js";
+import { assertBytes, gigabytes } from "../room.js";
+import { type GgufEntry, readGgufLayout } from "./header.js";
 import { ModelReader } from "./model-reader.js";
 import { dequantized, type GgufTensor, stored } from "./tensor.js";
 import type { GgufValue } from "./values.js";
@@ -71,6 +72,16 @@ async function* stream(
   }
 }
 
+/** Throws where an engine cannot hold the tensors. */
+function assertRoomFor(where: string, entries: readonly GgufEntry[], weights: "f32" | "as stored"): void {
+  const bytesIn = (as: typeof weights): number =>
+    entries.reduce((sum, { type, start, end }) => {
+      const numbers = ((end - start) / type.bytes) * type.numbers;
+      return sum + bytesOf(as === "f32" ? as : (type.format ?? "int8"), numbers);
+    }, 0);
+  assertBytes(where, bytesIn(weights), () => `as option weights, "as stored" takes ${gigabytes(bytesIn("as stored"))}`);
+}
+
 /** Loads a model's tensors under their published names, with its configuration, its tokenizer and its chat template. */
 export function loadGguf(
   source: FileSource,
@@ -90,7 +101,8 @@ export function loadGguf(source: FileSource, options?: GgufOptions): Promise<Ggu
     const file = await EntryReader.open(where, source, given);
     try {
       const layout = await readGgufLayout(where, file.reader);
-      // What is not supported is refused before the weights are read.
+      // What is not supported, or does not fit, is refused before the weights are read.
+      assertRoomFor(where, layout.entries, weights);
       const model = new ModelReader(where, layout, wantsTokenizer);
       const tensors = new Map<string, GgufTensor | ParameterTensor>();
       for await (const [entry, bytes] of file.tensors(layout)) {

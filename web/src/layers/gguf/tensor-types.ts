@@ -1,19 +1,12 @@
 // The types of tensors in GGUF files: those that heed takes as they are stored, those that it requantizes, and the names of the others.
 
-import { fromF16 } from "../../base/f16.js";
-import { widenBf16 } from "../io/dtypes.js";
-import type { Blocks } from "./blocks/blocks.js";
-import { Q4_0 } from "./blocks/q4-0.js";
-import { Q4_1 } from "./blocks/q4-1.js";
-import { Q4_K } from "./blocks/q4-k.js";
+import type { Blocks } from "../formats/blocks.js";
+import type { WeightFormat } from "../formats/format.js";
+import { FORMATS } from "../formats/table.js";
 import { Q5_0 } from "./blocks/q5-0.js";
 import { Q5_1 } from "./blocks/q5-1.js";
 import { Q5_K } from "./blocks/q5-k.js";
 import { Q6_K } from "./blocks/q6-k.js";
-import { Q8_0 } from "./blocks/q8-0.js";
-
-/** The formats of weights as heed names them: Q8_0 is int8, Q4_0 int4, Q4_1 int4-min. */
-export type WeightFormat = "f32" | "f16" | "bf16" | "int8" | "int4" | "int4-min" | "q4-k";
 
 export interface TensorType extends Blocks {
   /** GGML's name. */
@@ -22,33 +15,22 @@ export interface TensorType extends Blocks {
   readonly format: WeightFormat | null;
 }
 
-const type = (name: string, format: WeightFormat | null, blocks: Blocks): TensorType => ({ name, format, ...blocks });
-
-const F32: Blocks = {
-  numbers: 1,
-  bytes: 4,
-  dequantize: ({ buffer, byteOffset, length }) => new Float32Array(buffer, byteOffset, length / 4),
-};
-
-const ofTwoBytes = (widen: (bits: Uint16Array) => Float32Array<ArrayBuffer>): Blocks => ({
-  numbers: 1,
-  bytes: 2,
-  dequantize: ({ buffer, byteOffset, length }) => widen(new Uint16Array(buffer, byteOffset, length / 2)),
-});
+const asStored = (name: string, format: WeightFormat): TensorType => ({ ...FORMATS[format], name, format });
+const requantized = (name: string, blocks: Blocks): TensorType => ({ ...blocks, name, format: null });
 
 /** By GGML's number. */
 export const TENSOR_TYPES: ReadonlyMap<number, TensorType> = new Map([
-  [0, type("F32", "f32", F32)],
-  [1, type("F16", "f16", ofTwoBytes(fromF16))],
-  [2, type("Q4_0", "int4", Q4_0)],
-  [3, type("Q4_1", "int4-min", Q4_1)],
-  [6, type("Q5_0", null, Q5_0)],
-  [7, type("Q5_1", null, Q5_1)],
-  [8, type("Q8_0", "int8", Q8_0)],
-  [12, type("Q4_K", "q4-k", Q4_K)],
-  [13, type("Q5_K", null, Q5_K)],
-  [14, type("Q6_K", null, Q6_K)],
-  [30, type("BF16", "bf16", ofTwoBytes(widenBf16))],
+  [0, asStored("F32", "f32")],
+  [1, asStored("F16", "f16")],
+  [2, asStored("Q4_0", "int4")],
+  [3, asStored("Q4_1", "int4-min")],
+  [6, requantized("Q5_0", Q5_0)],
+  [7, requantized("Q5_1", Q5_1)],
+  [8, asStored("Q8_0", "int8")],
+  [12, asStored("Q4_K", "q4-k")],
+  [13, requantized("Q5_K", Q5_K)],
+  [14, requantized("Q6_K", Q6_K)],
+  [30, asStored("BF16", "bf16")],
 ]);
 
 const OTHERS: Readonly<Record<number, string>> = {

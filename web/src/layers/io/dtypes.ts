@@ -1,5 +1,6 @@
 // The number formats of safetensors files: their sizes, and the arrays that they are read into.
 
+import { fromBf16, toBf16 } from "../../base/bf16.js";
 import { fromF16, toF16 } from "../../base/f16.js";
 
 /** A tensor's numbers as `loadSafetensors` returns them. */
@@ -65,8 +66,8 @@ const ALL: readonly Format[] = [
     dtype: "bf16",
     bytes: 2,
     view: bits,
-    floats: (b) => widenBf16(bits(b)),
-    round: roundToBf16,
+    floats: (b) => fromBf16(bits(b)),
+    round: toBf16,
   },
   { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => fromF16(bits(b)), round: toF16 },
   { name: "U16", dtype: "u16", bytes: 2, view: bits },
@@ -77,22 +78,3 @@ const ALL: readonly Format[] = [
 ];
 
 export const FORMATS: ReadonlyMap<string, Format> = new Map(ALL.map((format) => [format.name, format]));
-
-/** bfloat16 is the upper 16 bits of an f32. */
-export function widenBf16(bf16: Uint16Array): Float32Array<ArrayBuffer> {
-  const f32 = new Uint32Array(bf16.length);
-  for (let i = 0; i < bf16.length; i++) f32[i] = (bf16[i] ?? 0) << 16;
-  return new Float32Array(f32.buffer);
-}
-
-/** A carry out of the fraction into the exponent is right, up to infinity. NaN stays NaN, whatever bits it loses. */
-function roundToBf16(floats: Float32Array): Uint16Array<ArrayBuffer> {
-  const f32 = new Uint32Array(floats.buffer, floats.byteOffset, floats.length);
-  const bf16 = new Uint16Array(f32.length);
-  for (let i = 0; i < f32.length; i++) {
-    const number = f32[i] ?? 0;
-    const isNumber = (number & 0x7fffffff) <= 0x7f800000;
-    bf16[i] = isNumber ? (number + 0x7fff + ((number >>> 16) & 1)) >>> 16 : (number >>> 16) | 0x40;
-  }
-  return bf16;
-}

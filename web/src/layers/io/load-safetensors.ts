@@ -2,7 +2,7 @@
 
 import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
-import { readBoolean, readRecord } from "../../base/read-values.js";
+import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
 import type { FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
 import { type EntryOptions, LOAD_OPTIONS, readHeaderOnly, streamEntries } from "./read-entries.js";
@@ -12,14 +12,19 @@ import { type HeaderEntry, readHeader } from "./safetensors-header.js";
 export interface FileTensor {
   readonly data: FileArray;
   readonly shape: readonly number[];
-  /** The type of `data`: "f32" is a Float32Array, "f16" a Uint16Array of the bits, "bool" a Uint8Array. */
+  /** The type of `data`: "f32" is a Float32Array, "f16" and "bf16" are a Uint16Array of the bits, "bool" a Uint8Array. */
   readonly dtype: FileDType;
 }
 
 export interface LoadOptions extends EntryOptions {
   /** Leaves F16 as it is, with `dtype: "f16"`, which takes half the memory. Default false: f32. */
   readonly keepHalves?: boolean | undefined;
+  /** "f32" (default) widens F16 and BF16; "as stored" leaves both as they are, for layers whose `load` is to keep them. */
+  readonly weights?: "f32" | "as stored" | undefined;
 }
+
+/** Their names, for those who pass them on. */
+export const SAFETENSORS_OPTIONS = [...LOAD_OPTIONS, "keepHalves", "weights"];
 
 export interface FileHeader {
   readonly metadata: ReadonlyMap<string, string>;
@@ -69,15 +74,17 @@ async function* read(
   source: FileSource,
   options: LoadOptions | undefined,
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
-  const given = readRecord(where, "options", options, [...LOAD_OPTIONS, "keepHalves"]);
-  const keepHalves = readBoolean(where, "keepHalves", given["keepHalves"], false);
+  const given = readRecord(where, "options", options, SAFETENSORS_OPTIONS);
+  const keepsF16 = readBoolean(where, "keepHalves", given["keepHalves"], false);
+  const isStored = readChoice(where, "weights", given["weights"], ["f32", "as stored"], "f32") === "as stored";
+  const kept: readonly FileDType[] = isStored ? ["f16", "bf16"] : keepsF16 ? ["f16"] : [];
   for await (const [entry, { buffer }] of streamEntries(where, source, given, readHeader)) {
-    yield [entry.name, tensorOf(entry, buffer, keepHalves)];
+    yield [entry.name, tensorOf(entry, buffer, kept)];
   }
 }
 
-function tensorOf({ format, shape }: HeaderEntry, buffer: ArrayBuffer, keepHalves: boolean): FileTensor {
+function tensorOf({ format, shape }: HeaderEntry, buffer: ArrayBuffer, kept: readonly FileDType[]): FileTensor {
   const { floats, dtype } = format;
-  if (floats === undefined || (dtype === "f16" && keepHalves)) return { data: format.view(buffer), shape, dtype };
+  if (floats === undefined || kept.includes(dtype)) return { data: format.view(buffer), shape, dtype };
   return { data: floats(buffer), shape, dtype: "f32" };
 }

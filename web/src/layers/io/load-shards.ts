@@ -5,7 +5,7 @@ import { HeedError } from "../../base/errors.js";
 import { guardAsync } from "../../base/guard.js";
 import { isOptions, readRecord, readSignal } from "../../base/read-values.js";
 import { type FileSource, readText } from "./byte-reader.js";
-import { type FileTensor, type LoadOptions, loadFor } from "./load-safetensors.js";
+import { type FileTensor, type LoadOptions, loadFor, SAFETENSORS_OPTIONS } from "./load-safetensors.js";
 import { parseUniqueJson } from "./unique-json.js";
 
 export interface ShardOptions extends LoadOptions {
@@ -25,14 +25,14 @@ export async function loadSafetensorsShards(
   options?: ShardOptions,
 ): Promise<Map<string, FileTensor>> {
   return guardAsync("load", WHERE, async () => {
-    const given = readRecord(WHERE, "options", options, ["resolve", "only", "keepHalves", "onProgress", "signal"]);
+    const given = readRecord(WHERE, "options", options, ["resolve", ...SAFETENSORS_OPTIONS]);
     const resolve = resolverOf(index, given["resolve"]);
-    const { only, keepHalves, onProgress, signal } = options ?? {};
-    const text = await readText(WHERE, index, LARGEST_INDEX, readSignal(WHERE, signal));
+    const { only, resolve: _, ...rest } = options ?? {};
+    const text = await readText(WHERE, index, LARGEST_INDEX, readSignal(WHERE, rest.signal));
     const files = filesOf(readWeightMap(text), only);
     const tensors = new Map<string, FileTensor>();
     for (const [file, names] of files) {
-      const loaded = await loadFor(WHERE, await resolve(file), { only: names, keepHalves, onProgress, signal });
+      const loaded = await loadFor(WHERE, await resolve(file), { ...rest, only: names });
       for (const [name, tensor] of loaded) tensors.set(name, tensor);
     }
     return tensors;

@@ -1,52 +1,8 @@
-// BERT: token, position and segment embeddings, a post-norm encoder, and a pooler on the first token.
+// BERT and what came from it: token, position and segment embeddings, and a post-norm encoder.
 
-import type { Returned } from "../../api/results.js";
-import type { Tensor } from "../../api/tensor.js";
-import { HeedError } from "../../base/errors.js";
-import { readBoolean } from "../../base/read-values.js";
-import { pointwise } from "../affine.js";
-import { type Draw, transformerRule } from "../draw.js";
-import { Embedding, type Indices } from "../embedding.js";
-import { handOut } from "../hand-out.js";
-import { type ForwardOptions, Layer } from "../layer.js";
-import { Linear } from "../linear.js";
-import { LayerNorm } from "../norm.js";
-import type { Filling, GivenParameters } from "../parameters.js";
-import { Pooling } from "../pooling.js";
-import type { Scope } from "../scope.js";
-import { Encoder, handOutStack, handOutStates, type StackMade } from "../stacks.js";
-import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
-import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
-import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
-import { MaskedWordHead, takeHead } from "./masked-word-head.js";
-import { BERT_NAMES } from "./names.js";
-import { checkPositions } from "./positions.js";
-import { PublishedParameters } from "./published.js";
-import { readTokens, type TokenInput } from "./tokens.js";
-
-export interface BertForwardOptions extends ForwardOptions, WatchOptions {
-  /** The segment of each token, in the form of the tokens. Default 0. */
-  readonly tokenTypes?: TokenInput | undefined;
-  /** [B, L], 1 for tokens, 0 for padding. */
-  readonly mask?: Uint8Array | readonly boolean[] | undefined;
-  /** Returns logits of the head for masked words, which the parameters must have. Default false. */
-  readonly logits?: boolean | undefined;
-}
-
-export interface BertResult<O> {
-  /** [B, L, hidden_size]. What is there for padding means nothing; Pooling leaves it out. */
-  readonly hidden: Returned<O>;
-  /** [B, L], 1 for tokens, 0 for padding. Undefined where there was no mask, and no padding. */
-  readonly mask: Uint8Array | undefined;
-  /** tanh of a projection of the first token, [B, hidden_size], where the parameters have a pooler. */
-  readonly pooled: Returned<O> | undefined;
-  /** [B, L, vocab_size], where they were asked for. */
-  readonly logits: Returned<O> | undefined;
-  /** [B, H, L, L] of every layer, or of those that were asked for. */
-  readonly attentions: readonly Returned<O>[] | undefined;
-  /** Where they were asked for: what goes into each layer, and the last one's result, [B, L, hidden_size] each. */
-  readonly hiddenStates: readonly Returned<O>[] | undefined;
-}
+import type { ConfigReader, ModelConfig, ModelOptions } from "./config.js";
+import { type EncoderFamily, EncoderModel, type EncoderShape } from "./encoder-model.js";
+import { BERT_NAMES, DISTILBERT_NAMES, MPNET_NAMES, ROBERTA_NAMES } from "./names.js";
 
 const COMPUTED = {
   position_embedding_type: ["absolute"],
@@ -62,151 +18,127 @@ const ACTIVATIONS = {
   silu: "silu",
 } as const;
 
-/** BERT, from its config.json and its published parameters, whose names may begin with `bert.`. */
-export class BertModel extends Layer {
-  readonly #words: Embedding;
-  readonly #positions: Embedding;
-  readonly #types: Embedding;
-  readonly #norm: LayerNorm;
-  readonly #encoder: Encoder;
-  readonly #pooler: Linear;
-  readonly #head: MaskedWordHead;
-  readonly #first: Pooling;
-  readonly #layers: number;
+/** What all but DistilBERT say alike. `epsilon`: where the configuration leaves it out. */
+function readBertLike(read: ConfigReader, epsilon = 1e-12) {
+  const norm = { epsilon: read.number("layer_norm_eps", epsilon) };
+  const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
+  return {
+    stack: {
+      layers: read.layers("num_hidden_layers"),
+      dim: read.count("hidden_size"),
+      heads: read.count("num_attention_heads"),
+      hidden: read.count("intermediate_size"),
+      activation,
+      normFirst: false,
+      ...norm,
+    },
+    count: read.count("vocab_size"),
+    norm,
+    hasPooler: true,
+  } as const;
+}
 
-  constructor(config: ModelConfig, options?: ModelOptions) {
-    const where = "BertModel";
-    const engine = readEngine(where, options);
-    const read = new ConfigReader(where, config).ofType("bert").only(COMPUTED);
-    super(where, engine);
-    const dim = read.count("hidden_size");
-    const count = read.count("vocab_size");
-    const epsilon = read.number("layer_norm_eps", 1e-12);
-    const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
-    this.#layers = read.layers("num_hidden_layers");
-    this.#words = this.part("words", new Embedding({ count, dim, engine }));
-    this.#positions = this.part(
-      "positions",
-      new Embedding({ count: read.count("max_position_embeddings"), dim, engine }),
-    );
-    this.#types = this.part("types", new Embedding({ count: read.count("type_vocab_size", 2), dim, engine }));
-    this.#norm = this.part("norm", new LayerNorm({ shape: dim, epsilon, engine }));
-    this.#encoder = this.part(
-      "encoder",
-      new Encoder({
-        layers: this.#layers,
+const BERT: EncoderFamily = {
+  where: "BertModel",
+  types: ["bert"],
+  names: BERT_NAMES,
+  read(read) {
+    const shape = readBertLike(read.only(COMPUTED));
+    return {
+      ...shape,
+      positions: { count: read.count("max_position_embeddings"), first: 0, pad: null },
+      segments: read.count("type_vocab_size", 2),
+      words: { activation: shape.stack.activation, norm: shape.norm },
+      classes: { from: "pooler", ofTexts: null, ofTokens: null },
+    };
+  },
+};
+
+/** Positions and heads of RoBERTa: a word of padding has a position of its own, and those of tokens come after it. */
+function readRobertaLike(read: ConfigReader, epsilon: number, pad: number): EncoderShape {
+  const shape = readBertLike(read, epsilon);
+  return {
+    ...shape,
+    positions: { count: read.count("max_position_embeddings"), first: pad + 1, pad },
+    words: { activation: "gelu", norm: shape.norm },
+    classes: { from: "cls", ofTexts: { activation: "tanh" }, ofTokens: null },
+  };
+}
+
+const ROBERTA: EncoderFamily = {
+  where: "RobertaModel",
+  types: ["roberta", "xlm-roberta", "camembert"],
+  names: ROBERTA_NAMES,
+  read(read) {
+    const shape = readRobertaLike(read.only(COMPUTED), 1e-12, read.index("pad_token_id", 1));
+    return { ...shape, segments: read.count("type_vocab_size", 2) };
+  },
+};
+
+const MPNET: EncoderFamily = {
+  where: "MPNetModel",
+  types: ["mpnet"],
+  names: MPNET_NAMES,
+  read(read) {
+    // transformers takes neither from the configuration.
+    const pad = 1;
+    const shape = readRobertaLike(read.only({ relative_attention_num_buckets: [32] }), 1e-12, pad);
+    return { ...shape, stack: { ...shape.stack, relativeBias: { buckets: 32, maxDistance: 128 } } };
+  },
+};
+
+const DISTILBERT: EncoderFamily = {
+  where: "DistilBertModel",
+  types: ["distilbert"],
+  names: DISTILBERT_NAMES,
+  read(read) {
+    const norm = { epsilon: 1e-12 };
+    const activation = read.choice("activation", ACTIVATIONS, "gelu");
+    const dim = read.count("dim");
+    return {
+      stack: {
+        layers: read.layers("n_layers"),
         dim,
-        heads: read.count("num_attention_heads"),
-        hidden: read.count("intermediate_size"),
+        heads: read.count("n_heads"),
+        hidden: read.count("hidden_dim", 4 * dim),
         activation,
         normFirst: false,
-        epsilon,
-        engine,
-      }),
-    );
-    this.#pooler = this.part("pooler", new Linear({ inFeatures: dim, outFeatures: dim, engine }));
-    this.#head = this.part("head", new MaskedWordHead({ dim, count, epsilon, activation, engine }));
-    this.#first = new Pooling({ kind: "cls", engine });
-  }
+        ...norm,
+      },
+      count: read.count("vocab_size"),
+      positions: { count: read.count("max_position_embeddings"), first: 0, pad: null },
+      norm,
+      hasPooler: false,
+      words: { activation, norm },
+      classes: { from: "cls", ofTexts: { activation: "relu" }, ofTokens: null },
+    };
+  },
+};
 
-  protected override draw(draw: Draw): void {
-    this.drawBy(transformerRule(draw, 0.02));
-    this.tie("head.decoder.weight", "words.weight");
+/** BERT, from its config.json and its published parameters, whose names may begin with `bert.`. */
+export class BertModel extends EncoderModel {
+  constructor(config: ModelConfig, options?: ModelOptions) {
+    super(BERT, config, options);
   }
+}
 
-  protected override fill(parameters: GivenParameters, prefix: string): Filling {
-    return this.tying(this.#filled(parameters, prefix), "head.decoder.weight", "words.weight");
+/** RoBERTa, XLM-R or CamemBERT, from its config.json and its published parameters, whose names may begin with `roberta.`. */
+export class RobertaModel extends EncoderModel {
+  constructor(config: ModelConfig, options?: ModelOptions) {
+    super(ROBERTA, config, options);
   }
+}
 
-  #filled(parameters: GivenParameters, prefix: string): Filling {
-    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
-    const made = new PublishedParameters(this.where, parameters, prefix, this.names(), BERT_NAMES);
-    const { start } = made.takeAll(BERT_NAMES, this.#layers);
-    const hasPooler = made.has(`${start}pooler.dense.weight`);
-    if (hasPooler) made.take("pooler", `${start}pooler.dense`);
-    const hasHead = takeHead(made, "head", `${prefix}cls.predictions`, start + BERT_NAMES.parts.words);
-    const missing = [...(hasPooler ? [] : ["pooler"]), ...(hasHead ? [] : ["head"])];
-    return super.fill(made.all(), "", missing);
+/** DistilBERT, from its config.json and its published parameters, whose names may begin with `distilbert.`. */
+export class DistilBertModel extends EncoderModel {
+  constructor(config: ModelConfig, options?: ModelOptions) {
+    super(DISTILBERT, config, options);
   }
+}
 
-  /** Token ids of one text, or a list of those of several, which are padded where they end. */
-  forward<const O extends BertForwardOptions = NoWatchOptions>(tokens: TokenInput, options?: O): Promise<BertResult<O>>;
-  forward(tokens: unknown, options?: unknown): Promise<BertResult<{ readonly keep: boolean }>> {
-    return this.pass(options, [...WATCH_OPTIONS, "tokenTypes", "mask", "logits"], async (scope, given, keep) => {
-      const wanted = wantsAttentions(this.where, given["attentions"]);
-      const wantsLogits = readBoolean(this.where, "logits", given["logits"], false);
-      const { indices, padding } = readTokens(this.where, "tokens", tokens);
-      const [batch = 0, length = 0] = indices.shape;
-      const mask = maskOf(this.where, { mask: given["mask"], padding, batch, length });
-      const types =
-        given["tokenTypes"] === undefined ? null : readTokens(this.where, "tokenTypes", given["tokenTypes"]);
-      if (types?.padding?.data.some((counts, at) => counts !== (padding?.data[at] ?? 1))) {
-        throw new HeedError(
-          "shape",
-          `${this.where}: tokenTypes must be as many as tokens in each text, got other lengths`,
-        );
-      }
-      const { output, attentions } = await this.#encode(scope, indices, types?.indices ?? null, mask, wanted);
-      const hasPooler = Layer.isLoaded(this.#pooler);
-      const pooled = hasPooler ? await this.#pool(scope, output) : undefined;
-      const logits = wantsLogits ? await this.#logitsOf(scope, output) : undefined;
-      const hiddenStates = await handOutStates(scope, keep);
-      const handed = await handOutStack(scope, { output, attentions }, keep);
-      noteMask(handed.output, mask);
-      return {
-        hidden: handed.output,
-        mask: mask?.data.slice(),
-        pooled: pooled && (await handOut(scope, pooled, keep)),
-        logits: logits && (await handOut(scope, logits, keep)),
-        attentions: handed.attentions?.map(({ self }) => self),
-        hiddenStates,
-      };
-    });
-  }
-
-  /** Frees its parameters, in JavaScript as well, once the passes under way have ended. To use the model again, load it anew. */
-  override dispose(): void {
-    this.unload();
-  }
-
-  async #encode(
-    scope: Scope,
-    tokens: Indices,
-    types: Indices | null,
-    mask: TokenMask | null,
-    attentions: boolean,
-  ): Promise<StackMade> {
-    const { where } = this;
-    const [batch = 0, length = 0] = tokens.shape;
-    const x = await scope.one(async (inner) => {
-      const segments = types ?? { data: new Int32Array(batch * length), shape: tokens.shape };
-      if (segments.data.length !== batch * length) {
-        throw new HeedError("shape", `${where}: tokenTypes must be as many as tokens, got ${segments.data.length}`);
-      }
-      const numbered = { data: Int32Array.from({ length }, (_, at) => at), shape: [length] };
-      checkPositions(where, numbered, this.#positions.count);
-      const positions = await this.#positions.compute(inner, numbered);
-      const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
-      const both = await pointwise(inner, words, {
-        addend: await this.#types.compute(inner, segments, { where, name: "tokenTypes" }),
-      });
-      return this.#norm.compute(inner, await pointwise(inner, both, { addend: positions }));
-    });
-    const self = mask === null ? {} : { mask };
-    return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });
-  }
-
-  #logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {
-    if (Layer.isLoaded(this.#head)) return this.#head.compute(scope, hidden);
-    throw new HeedError(
-      "option",
-      `${this.where}: for logits the parameters must have a head, cls.predictions, got none`,
-    );
-  }
-
-  async #pool(scope: Scope, hidden: Tensor): Promise<Tensor> {
-    return scope.one(async (inner) => {
-      return this.#pooler.compute(inner, await this.#first.compute(inner, hidden), { activation: "tanh" });
-    });
+/** MPNet, from its config.json and its published parameters, whose names may begin with `mpnet.`. */
+export class MPNetModel extends EncoderModel {
+  constructor(config: ModelConfig, options?: ModelOptions) {
+    super(MPNET, config, options);
   }
 }

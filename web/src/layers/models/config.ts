@@ -5,6 +5,7 @@ import { showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guard } from "../../base/guard.js";
 import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
+import { listOf } from "../../base/typed-array.js";
 import { MOST_LAYERS, readOnce, readSize, required } from "../read.js";
 
 export interface ModelOptions {
@@ -87,12 +88,26 @@ export class ConfigReader {
     return readSize(this.#where, `config.${name}`, this.value(name) ?? absent, most);
   }
 
+  /** A whole number that may be 0. */
+  index(name: string, absent: number): number {
+    const value = this.number(name, absent);
+    if (Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
+    throw new HeedError("option", `${this.#where}: config.${name} must be a whole number of at least 0, got ${value}`);
+  }
+
   layers(name: string): number {
     return this.count(name, undefined, MOST_LAYERS);
   }
 
   number(name: string, absent: number | null = null): number {
     return required(this.#where, `config.${name}`, readFinite(this.#where, `config.${name}`, this.value(name), absent));
+  }
+
+  /** A finite number above 0. */
+  positive(name: string, absent: number | null = null): number {
+    const value = this.number(name, absent);
+    if (value > 0) return value;
+    throw new HeedError("option", `${this.#where}: config.${name} must be greater than 0, got ${value}`);
   }
 
   flag(name: string, absent: boolean): boolean {
@@ -108,6 +123,34 @@ export class ConfigReader {
     throw new HeedError(
       "unsupported",
       `${this.#where}: config.${name} must be one of ${list}, got ${showValue(value)}`,
+    );
+  }
+
+  /** A list with a value for each layer, and perhaps more; null where it is absent. */
+  each<T>(name: string, layers: number, read: (value: unknown, called: string) => T): readonly T[] | null {
+    const value = this.value(name);
+    if (value === undefined) return null;
+    const called = `${this.#where}: config.${name}`;
+    const list = guard("option", `reading ${called}`, () => listOf(value, MOST_LAYERS));
+    if (list === null || list.length < layers) {
+      throw new HeedError(
+        "option",
+        `${called} must be a list with one for each of ${layers} layers, got ${showValue(value)}`,
+      );
+    }
+    return list.slice(0, layers).map((one, at) => read(one, `${called}[${at}]`));
+  }
+
+  /** The number of fields. */
+  size(): number {
+    return guard("option", `${this.#where}: reading config`, () => Object.keys(this.#config)).length;
+  }
+
+  /** An error that says that a field must be so. */
+  unsupported(name: string, rule: string): HeedError {
+    return new HeedError(
+      "unsupported",
+      `${this.#where}: config.${name} must ${rule}, got ${showValue(this.value(name))}`,
     );
   }
 

@@ -4,11 +4,12 @@ import type { Tensor } from "../../api/tensor.js";
 import { pointwise } from "../affine.js";
 import { type Draw, transformerRule } from "../draw.js";
 import { Embedding } from "../embedding.js";
-import { Linear } from "../linear.js";
+import type { Linear } from "../linear.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
+import { readLabels } from "./labels.js";
 import { GPT2_NAMES } from "./names.js";
 import { checkPositions } from "./positions.js";
 
@@ -38,7 +39,7 @@ export class GPT2Model extends CausalModel {
     const where = "GPT2Model";
     const engine = readEngine(where, options);
     const read = new ConfigReader(where, config).ofType("gpt2").only(COMPUTED);
-    super(where, engine, GPT2_NAMES, true);
+    super(where, engine, GPT2_NAMES, { labels: readLabels(read, ["texts"]), isTied: true });
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
     this.layers = read.layers("n_layer");
@@ -56,13 +57,13 @@ export class GPT2Model extends CausalModel {
         engine,
       }),
     );
-    this.#head = this.part("head", new Linear({ inFeatures: dim, outFeatures: count, bias: false, engine }));
+    this.#head = this.headOf(dim, count, engine);
   }
 
   /** As published: the ends of residual connections the smaller, the more layers there are. */
   protected override draw(draw: Draw): void {
     this.drawBy(transformerRule(draw, 0.02, 0.02 / Math.sqrt(2 * this.layers)));
-    this.tie("head.weight", "words.weight");
+    this.tieHead();
   }
 
   protected async decode(

@@ -55,12 +55,13 @@ export function positionsOf(
   };
 }
 
-/** Throws where a text has more tokens than the model has positions. */
-export function checkPositions(where: string, { data }: Indices, count: number): void {
-  const length = data.reduce((most, position) => Math.max(most, position), -1) + 1;
-  if (length <= count) return;
-  const rule = `a text must have at most ${count} tokens, because the model has positions for no more`;
-  throw new HeedError("option", `${where}: ${rule}, got ${length}: encode it with maxLength: ${count}`);
+/** Throws where a text has more tokens than the model has positions, of which the first tokens' is `first`. */
+export function checkPositions(where: string, { data }: Indices, count: number, first = 0): void {
+  const length = data.reduce((most, position) => Math.max(most, position), -1) + 1 - first;
+  const room = count - first;
+  if (length <= room) return;
+  const rule = `a text must have at most ${room} tokens, because the model has positions for no more`;
+  throw new HeedError("option", `${where}: ${rule}, got ${length}: encode it with maxLength: ${room}`);
 }
 
 /** For each token, the number of unmasked tokens before it. */

@@ -1,8 +1,8 @@
 // Renames published parameters to the names of heed's layers.
 
 import { HeedError } from "../../base/errors.js";
-import { third } from "../import-torch.js";
-import { type GivenParameters, type ParameterTensor, requireParameter, transposed } from "../parameters.js";
+import { type AnyTensor, floatsOf, rowsOf, transposed } from "../formats/stored.js";
+import { type GivenParameters, requireParameter } from "../read-parameters.js";
 import type { PublishedNames } from "./names.js";
 
 /** Entries of files that are not parameters: masks and tables that follow from the configuration. */
@@ -11,9 +11,14 @@ const BUFFERS = /\.(?:attn\.(?:masked_)?bias|rotary_emb\.(?:inv_freq|(?:cos|sin)
 /** The name up to the number of its layer, or without its last part. */
 const partOf = (name: string): string | undefined => /^(?:.*?\.\d+\.|.*\.)/.exec(name)?.[0];
 
+function plusOne(tensor: AnyTensor): AnyTensor {
+  const { data, shape } = floatsOf(tensor);
+  return { data: data.map((weight) => 1 + weight), shape };
+}
+
 /** Published parameters under the names of a model. */
 export class PublishedParameters {
-  readonly map = new Map<string, ParameterTensor>();
+  readonly map = new Map<string, AnyTensor>();
   /** What their names begin with. */
   readonly start: string;
   readonly #where: string;
@@ -21,6 +26,7 @@ export class PublishedParameters {
   readonly #prefix: string;
   readonly #names: ReadonlySet<string>;
   readonly #taken = new Set<string>();
+  #shifted: RegExp | undefined;
 
   /** `own`: the names of the model's parameters. */
   constructor(
@@ -38,7 +44,8 @@ export class PublishedParameters {
   }
 
   /** Takes the parts of the table, of so many layers. */
-  takeAll({ parts, joined, isTransposed = false }: PublishedNames, count: number): this {
+  takeAll({ parts, fused = {}, shifted, isTransposed = false }: PublishedNames, count: number): this {
+    this.#shifted = shifted;
     for (let layer = 0; layer < count; layer++) {
       const numbered = (name: string): string => name.replace("*", String(layer));
       for (const [ours, theirs] of Object.entries(parts)) {
@@ -46,12 +53,14 @@ export class PublishedParameters {
         if (!isOfLayer && layer > 0) continue;
         this.take(numbered(ours), this.start + numbered(theirs), isTransposed && isOfLayer);
       }
-      if (joined !== undefined) this.#split(numbered(joined[0]), this.start + numbered(joined[1]), isTransposed);
+      for (const [theirs, ours] of Object.entries(fused)) {
+        this.#split(ours.map(numbered), this.start + numbered(theirs), isTransposed);
+      }
     }
     return this;
   }
 
-  get(name: string): ParameterTensor {
+  get(name: string): AnyTensor {
     this.#taken.add(name);
     return requireParameter(this.#where, this.#parameters, name);
   }
@@ -60,22 +69,26 @@ export class PublishedParameters {
     return this.#parameters.has(name);
   }
 
-  /** Takes a weight, and a bias where the model has one. Old files call those of a norm gamma and beta. */
+  /** Takes a weight and a bias, where the model has them. Old files call those of a norm gamma and beta. */
   take(ours: string, theirs: string, isTransposed = false): void {
+    if (!this.#names.has(`${ours}.weight`)) return;
     const isOld = this.has(`${theirs}.gamma`);
-    this.map.set(`${ours}.weight`, this.#matrix(`${theirs}.${isOld ? "gamma" : "weight"}`, isTransposed));
+    const weight = this.#matrix(`${theirs}.${isOld ? "gamma" : "weight"}`, isTransposed);
+    this.map.set(`${ours}.weight`, this.#shifted?.test(ours) ? plusOne(weight) : weight);
     if (this.#names.has(`${ours}.bias`)) this.map.set(`${ours}.bias`, this.get(`${theirs}.${isOld ? "beta" : "bias"}`));
   }
 
-  #split(ours: string, theirs: string, isTransposed: boolean): void {
-    const [weight, bias] = [this.#matrix(`${theirs}.weight`, isTransposed), this.get(`${theirs}.bias`)];
-    for (const [at, part] of ["q", "k", "v"].entries()) {
-      this.map.set(`${ours}.${part}_proj.weight`, third(weight, at));
-      this.map.set(`${ours}.${part}_proj.bias`, third(bias, at));
+  #split(ours: readonly string[], theirs: string, isTransposed: boolean): void {
+    for (const kind of ["weight", "bias"]) {
+      if (!ours.every((name) => this.#names.has(`${name}.${kind}`))) continue;
+      const whole = this.#matrix(`${theirs}.${kind}`, isTransposed);
+      const rows = (whole.shape[0] ?? 0) / ours.length;
+      for (const [at, name] of ours.entries())
+        this.map.set(`${name}.${kind}`, rowsOf(whole, at * rows, (at + 1) * rows));
     }
   }
 
-  #matrix(name: string, isTransposed: boolean): ParameterTensor {
+  #matrix(name: string, isTransposed: boolean): AnyTensor {
     const given = this.get(name);
     return isTransposed && given.shape.length === 2 ? transposed(given) : given;
   }

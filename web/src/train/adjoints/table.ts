@@ -5,6 +5,7 @@ import { AFFINE } from "../../operations/affine.js";
 import { ATTENTION } from "../../operations/attention.js";
 import { GATHER } from "../../operations/gather.js";
 import { GRU } from "../../operations/gru.js";
+import { NARROW_AFFINE } from "../../operations/narrow/narrow-affine.js";
 import { NORM } from "../../operations/norm.js";
 import { POINTWISE } from "../../operations/pointwise.js";
 import { ROPE } from "../../operations/rope.js";
@@ -13,6 +14,7 @@ import { affine } from "./affine.js";
 import { attention } from "./attention.js";
 import { gather } from "./gather.js";
 import { gru } from "./gru.js";
+import { narrowAffine } from "./narrow-affine.js";
 import { norm } from "./norm.js";
 import { pointwise } from "./pointwise.js";
 import { rope } from "./rope.js";
@@ -22,6 +24,7 @@ export const ADJOINTS: ReadonlyMap<Step["operation"], Adjoint<never>> = new Map<
   [ATTENTION, attention],
   [GATHER, gather],
   [GRU, gru],
+  [NARROW_AFFINE, narrowAffine],
   [NORM, norm],
   [POINTWISE, pointwise],
   [ROPE, rope],

@@ -1,7 +1,7 @@
 // Q5_K: as Q4_K, with 32 more bytes, of which bit `sub` is the fifth bit of a number of that sub-block; 176 bytes.
 
-import { blocks } from "./blocks.js";
-import { HEAD, minimumOf, scaleOf } from "./sub-blocks.js";
+import { blocks } from "../../formats/blocks.js";
+import { HEAD, minimumOf, scaleOf } from "../../formats/sub-blocks.js";
 
 export const Q5_K = blocks(256, 176, (data, at, out, to) => {
   for (let sub = 0; sub < 8; sub++) {

@@ -1,6 +1,6 @@
 // Q6_K: 256 numbers d s (u - 32) in 210 bytes: 128 with the low 4 bits of each u, 64 with the high 2, 16 signed scales s, an f16 d.
 
-import { blocks, f16At } from "./blocks.js";
+import { blocks, f16At } from "../../formats/blocks.js";
 
 export const Q6_K = blocks(256, 210, (data, at, out, to) => {
   const d = f16At(data, at + 208);

@@ -1,13 +1,13 @@
-// Block formats of GGML: so many numbers of a row share their scales, and lie in so many bytes.
+// Blocks of stored numbers, as GGML has them: so many numbers of a row share their scales, and lie in so many bytes.
 
-import { fromF16 } from "../../../base/f16.js";
+import { fromF16, toF16 } from "../../base/f16.js";
 
 export interface Blocks {
   /** The numbers of a block, and its bytes. */
   readonly numbers: number;
   readonly bytes: number;
   /** Of whole blocks. */
-  dequantize(data: Uint8Array<ArrayBuffer>): Float32Array<ArrayBuffer>;
+  dequantize(data: Uint8Array<ArrayBufferLike>): Float32Array<ArrayBuffer>;
 }
 
 /** `decode` writes the numbers of the block at a byte of `data` to `out`, from a place on. */
@@ -26,6 +26,23 @@ export function blocks(
       return out;
     },
   };
+}
+
+/** `encode` writes the block of the numbers from a place on, but for its f16 scale, which it returns as f32. */
+export function encoded(
+  { numbers, bytes }: Blocks,
+  floats: Float32Array,
+  encode: (floats: Float32Array, from: number, data: Uint8Array, at: number) => number,
+): Uint8Array<ArrayBuffer> {
+  const count = floats.length / numbers;
+  const data = new Uint8Array(count * bytes);
+  const scales = new Float32Array(count);
+  for (let block = 0; block < count; block++) scales[block] = encode(floats, block * numbers, data, block * bytes);
+  for (const [block, bits] of toF16(scales).entries()) {
+    data[block * bytes] = bits;
+    data[block * bytes + 1] = bits >>> 8;
+  }
+  return data;
 }
 
 let widened: Float32Array | null = null;

@@ -1,0 +1,71 @@
+// Packed panels of whole numbers: for each group of 32 inputs the numbers of 16 outputs, then what scales them, in f32.
+#pragma once
+
+#include <cstring>
+
+#include "kernels/narrow/narrow_tasks.hpp"
+
+namespace heed::kernels {
+
+/// A group of a stored row: its numbers are scale * number + offset, exactly.
+struct StoredGroup {
+  float scale, offset;
+  std::int8_t numbers[kGroup];
+};
+
+/// The pairs of inputs of a group.
+inline constexpr int kPairs = kGroup / 2;
+inline constexpr int kScaleBytes = kNarrowPanel * 4;
+
+/// Two inputs of all outputs after two others: numbers lie as i32x4.dot_i16x8_s takes them.
+struct Int8Panel {
+  static constexpr int kPairBytes = 2 * kNarrowPanel;
+  static constexpr int kNumberBytes = kPairs * kPairBytes;
+  static constexpr int kGroupBytes = kNumberBytes + kScaleBytes;
+
+  static void put(std::uint8_t* group, int output, const StoredGroup& from) {
+    for (int i = 0; i < kGroup; ++i)
+      group[i / 2 * kPairBytes + 2 * output + i % 2] = static_cast<std::uint8_t>(from.numbers[i]);
+  }
+  static int number_at(const std::uint8_t* group, int output, int i) {
+    return static_cast<std::int8_t>(group[i / 2 * kPairBytes + 2 * output + i % 2]);
+  }
+};
+
+/// The same of 4 bits without sign: outputs 0 to 7 in low nibbles, 8 to 15 in high ones.
+struct Int4Panel {
+  static constexpr int kPairBytes = kNarrowPanel;
+  static constexpr int kNumberBytes = kPairs * kPairBytes;
+  static constexpr int kGroupBytes = kNumberBytes + kScaleBytes;
+
+  static void put(std::uint8_t* group, int output, const StoredGroup& from) {
+    const int shift = output < kNarrowPanel / 2 ? 0 : 4;
+    for (int i = 0; i < kGroup; ++i) {
+      std::uint8_t& byte = group[i / 2 * kPairBytes + 2 * (output % (kNarrowPanel / 2)) + i % 2];
+      byte = static_cast<std::uint8_t>((byte & (0xF0 >> shift)) | (from.numbers[i] << shift));
+    }
+  }
+  static int number_at(const std::uint8_t* group, int output, int i) {
+    const int byte = group[i / 2 * kPairBytes + 2 * (output % (kNarrowPanel / 2)) + i % 2];
+    return output < kNarrowPanel / 2 ? byte & 15 : byte >> 4;
+  }
+};
+
+/// With offsets behind the scales.
+struct Int4MinPanel : Int4Panel {
+  static constexpr int kGroupBytes = kNumberBytes + 2 * kScaleBytes;
+};
+
+template <class Panel>
+float* scales_of(std::uint8_t* group) {
+  return reinterpret_cast<float*>(group + Panel::kNumberBytes);
+}
+template <class Panel>
+const float* scales_of(const std::uint8_t* group) {
+  return reinterpret_cast<const float*>(group + Panel::kNumberBytes);
+}
+
+template <class Panel>
+inline constexpr bool kHasOffsets = Panel::kGroupBytes > Panel::kNumberBytes + kScaleBytes;
+
+}  // namespace heed::kernels

@@ -1,0 +1,48 @@
+#include "operations/narrow/pack_narrow.hpp"
+
+#include <algorithm>
+
+#include "heed/rounding.hpp"
+#include "operations/narrow/common.hpp"
+
+namespace heed {
+namespace {
+
+constexpr RowRules kRules{"packNarrow"};
+
+}  // namespace
+
+Status run(const PackNarrowCall& call, Executor& /*executor*/) {
+  const auto format = static_cast<WeightFormat>(call.format);
+  const Index outputs = call.outputs, inputs = call.inputs, first = call.first_output;
+  if (outputs < 0 || inputs < 0 || first < 0 || outputs > kMaxSize || inputs > kMaxSize || first > kMaxSize) {
+    return kRules.broken(StatusCode::shape, {"sizes must be between 0 and 2^30, got ", outputs, " outputs of ", inputs,
+                                             " inputs from ", first});
+  }
+  if (first % kernels::kNarrowPanel != 0) {
+    return kRules.broken(StatusCode::shape, {"a piece must begin at a multiple of ", Index{kernels::kNarrowPanel},
+                                             " outputs, got ", first});
+  }
+  if (Status status = check_format(kRules, format, inputs); !status.is_ok()) return status;
+  const auto [numbers, bytes] = kernels::block_of(format);
+  const Index row_bytes = inputs / numbers * bytes;
+  const Index panel_bytes = kernels::panel_bytes(format, static_cast<std::ptrdiff_t>(inputs));
+  const Index end = divide_up(first + outputs, Index{kernels::kNarrowPanel}) * panel_bytes;
+  if (Index{call.stored.shape[3]} * 4 < outputs * row_bytes || Index{call.packed.shape[3]} * 4 < end) {
+    return kRules.broken(StatusCode::shape, {"rows and panels must have room for ", outputs, " outputs of ", inputs,
+                                             " inputs, got other sizes"});
+  }
+  const auto* rows = pointer<const std::uint8_t>(call.stored.address);
+  auto* panel = pointer<std::uint8_t>(call.packed.address) + first / kernels::kNarrowPanel * panel_bytes;
+  for (Index output = 0; output < outputs; output += kernels::kNarrowPanel) {
+    kernels::pack_panel({.format = format,
+                         .rows = rows + output * row_bytes,
+                         .inputs = static_cast<std::ptrdiff_t>(inputs),
+                         .row_count = static_cast<int>(std::min<Index>(kernels::kNarrowPanel, outputs - output)),
+                         .panel = panel});
+    panel += panel_bytes;
+  }
+  return {};
+}
+
+}  // namespace heed
