@@ -46,6 +46,9 @@ export class ClassifierHead extends Layer {
   static of(where: string, tensors: Tensors, config: ModelConfig, engine: Heed | undefined): ClassifierHead | null {
     const names = KINDS.find(({ out, dense }) => [out, dense ?? out].every((name) => tensors.has(`${name}.weight`)));
     if (names === undefined) return null;
+    if (config.model_type === "modernbert") {
+      throw new HeedError("unsupported", `${where}: a classifier of ModernBERT must be that of its configuration`);
+    }
     const head = new ClassifierHead(where, names, tensors, config, engine);
     const own = Object.entries(head.published).flatMap(([ours, theirs]) =>
       ["weight", "bias"].flatMap((part): [string, ParameterInput][] => {
@@ -91,10 +94,16 @@ export class ClassifierHead extends Layer {
   }
 }
 
-const isOfTokens = ({ architectures }: ModelConfig): boolean =>
-  Array.isArray(architectures) && architectures.some((name) => String(name).endsWith("ForTokenClassification"));
+const isOfTokens = (config: ModelConfig): boolean => ownLabels(config) === "tokens";
 
-function labelsOf({ id2label: names }: ModelConfig, count: number): readonly string[] {
+/** What a model's own head has labels of, by its configuration; null: of nothing. */
+export function ownLabels({ architectures }: ModelConfig): "texts" | "tokens" | null {
+  const [name] = Array.isArray(architectures) ? architectures : [];
+  const [, kind] = /For(Sequence|Token)Classification$/.exec(String(name)) ?? [];
+  return kind === undefined ? null : kind === "Token" ? "tokens" : "texts";
+}
+
+export function labelsOf({ id2label: names }: ModelConfig, count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => {
     const name = isRecord(names) ? names[String(at)] : undefined;
     return typeof name === "string" ? name : `LABEL_${at}`;

@@ -1,14 +1,15 @@
 // Labels of texts, or of the words in them, by the head of a model that was trained for it.
 
-import type { Tensor } from "../api/tensor.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import type { ModelConfig } from "../layers/models/config.js";
 import { Pooling } from "../layers/pooling.js";
-import type { ClassifierHead } from "./classifier-head.js";
-import { hiddenOf, readAdapterName } from "./hidden-of.js";
+import { type ClassifierHead, labelsOf, ownLabels } from "./classifier-head.js";
+import { type HiddenOptions, hiddenOf, readAdapterName } from "./hidden-of.js";
 import { type Span, spansOf } from "./label-spans.js";
 import type { ModelParts } from "./parts.js";
-import { batchesOf, encodeTexts, readTexts } from "./text-batches.js";
+import { batchesOf, encodeTexts, readTexts, type TextBatch } from "./text-batches.js";
 
 export interface ClassifyOptions {
   /** One of the adapters that were loaded. */
@@ -35,7 +36,8 @@ export async function classify(
   const adapter = readAdapterName(where, given["adapter"]);
   const { config } = parts;
   const head = parts.adapters.headOf(where, adapter) ?? parts.head;
-  if (head === null) {
+  const own = ownLabels(config);
+  if (head === null && own === null) {
     throw new HeedError(
       "unsupported",
       `${where}: the model must have a head, classifier or score, got none in its files`,
@@ -44,27 +46,49 @@ export async function classify(
   const inputs = readTexts(where, texts);
   const encodings = encodeTexts(where, parts, inputs);
   const results: (Label | Span)[][] = inputs.map(() => []);
-  const isSeparate = config["problem_type"] === "multi_label_classification" || head.labels.length === 1;
-  const isRaw = config["problem_type"] === "regression";
-  const scoresOf = (logits: Float32Array): Float32Array =>
-    isRaw ? logits : isSeparate ? logits.map(sigmoid) : softmax(logits);
   for (const batch of batchesOf(encodings)) {
-    const logits = await logitsOf(where, parts, head, batch, { signal, adapter });
-    const { length: count } = head.labels;
-    const rows = logits.length / count / batch.texts.length;
+    const options = { signal, adapter };
+    const { data, shape } =
+      head === null
+        ? await ownLogits(where, parts, batch, options)
+        : await logitsOf(where, parts, head, batch, options);
+    const count = shape.at(-1) ?? 0;
+    const labels = head?.labels ?? labelsOf(config, count);
+    const scoresOf = rule(config, count);
+    const rows = data.length / count / batch.texts.length;
     for (const [at, text] of batch.texts.entries()) {
       const scores = Array.from({ length: rows }, (_, row) => {
         const from = (at * rows + row) * count;
-        return scoresOf(logits.slice(from, from + count));
+        return scoresOf(data.slice(from, from + count));
       });
       const input = inputs[text] ?? "";
       const [whole] = typeof input === "string" ? [input] : input;
-      const encoding = encodings[text];
-      results[text] =
-        head.input === "tokens" ? spansOf(whole, encoding, scores, head.labels) : sorted(head.labels, scores[0]);
+      const isOfTokens = head === null ? own === "tokens" : head.input === "tokens";
+      results[text] = isOfTokens ? spansOf(whole, encodings[text], scores, labels) : sorted(labels, scores[0]);
     }
   }
   return results;
+}
+
+/** From logits to probabilities: together one, or each for itself. */
+function rule(config: ModelConfig, count: number): (logits: Float32Array) => Float32Array {
+  const problem = config["problem_type"];
+  if (problem === "regression") return (logits) => logits;
+  if (problem === "multi_label_classification" || count === 1) return (logits) => logits.map(sigmoid);
+  return softmax;
+}
+
+/** Of the head that is a part of the model. */
+async function ownLogits(
+  where: string,
+  { model }: ModelParts,
+  { tokens, tokenTypes }: TextBatch,
+  { signal, adapter }: HiddenOptions,
+): Promise<ArrayTensor> {
+  const options = { ...(signal && { signal }), ...(adapter === undefined ? {} : { adapter }) };
+  const { logits } = await model.forward(tokens, { logits: true, ...options, ...(tokenTypes && { tokenTypes }) });
+  if (logits !== undefined) return logits;
+  throw new HeedError("unsupported", `${where}: the model gives no logits`);
 }
 
 /** [B, labels], or [B, L, labels] of tokens. */
@@ -72,9 +96,9 @@ async function logitsOf(
   where: string,
   parts: ModelParts,
   head: ClassifierHead,
-  batch: Parameters<typeof hiddenOf>[2],
-  options: Parameters<typeof hiddenOf>[3],
-): Promise<Float32Array> {
+  batch: TextBatch,
+  options: HiddenOptions,
+): Promise<ArrayTensor> {
   const made = await hiddenOf(where, parts, batch, options);
   const { engine } = parts;
   const { signal } = options;
@@ -92,7 +116,7 @@ async function logitsOf(
         : input === "pooled" && made.pooled !== undefined
           ? made.pooled
           : await pool(input === "last" ? "last" : "cls");
-    return (await head.forward(read, signal ? { signal } : {})).data;
+    return await head.forward(read, signal ? { signal } : {});
   } finally {
     made.dispose();
     for (const tensor of own) tensor.dispose();

@@ -32,15 +32,8 @@ export async function hiddenOf(
   { signal, adapter }: HiddenOptions,
 ): Promise<Hidden> {
   const common = { keep: true, ...(signal && { signal }), ...(adapter === undefined ? {} : { adapter }) } as const;
-  if (family.isCausal) {
-    const { logits, hiddenStates = [] } = await model.forward(tokens, { ...common, hiddenStates: true, last: true });
-    logits?.dispose();
-    for (const state of hiddenStates.slice(0, -1)) state.dispose();
-    const hidden = hiddenStates.at(-1);
-    if (hidden === undefined) throw new HeedError("unsupported", `${where}: the model gives no hidden states`);
-    return { hidden, pooled: undefined, dispose: () => hidden.dispose() };
-  }
-  const { hidden, pooled } = await model.forward(tokens, { ...common, ...(tokenTypes && { tokenTypes }) });
+  const kind = family.isCausal ? ({ hidden: true, logits: false } as const) : {};
+  const { hidden, pooled } = await model.forward(tokens, { ...common, ...kind, ...(tokenTypes && { tokenTypes }) });
   if (hidden === undefined) throw new HeedError("unsupported", `${where}: the model gives no hidden state`);
   const dispose = (): void => {
     hidden.dispose();

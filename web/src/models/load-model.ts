@@ -9,7 +9,7 @@ import { unlessAborted } from "../base/unless-aborted.js";
 import type { ModelConfig } from "../layers/models/config.js";
 import { readWeights, type Weights } from "../layers/taking.js";
 import { Adapters } from "./adapters.js";
-import { ClassifierHead } from "./classifier-head.js";
+import { ClassifierHead, ownLabels } from "./classifier-head.js";
 import { familyOf } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
 import type { JinjaSource } from "./jinja.js";
@@ -88,7 +88,7 @@ async function load(
     config,
     family,
     engine,
-    head: ClassifierHead.of(where, tensors, config, engine),
+    head: ownLabels(config) === null ? ClassifierHead.of(where, tensors, config, engine) : null,
     tokenizer,
     chatTemplate,
     special,

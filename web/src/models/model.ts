@@ -10,6 +10,10 @@ export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Of causal models: logits of the last token alone. */
   readonly last?: boolean | undefined;
+  /** Of causal models: returns what the head reads. Default false. */
+  readonly hidden?: boolean | undefined;
+  /** Returns what the head makes of it. Default true of causal models, false of encoders. */
+  readonly logits?: boolean | undefined;
   /** Of causal models: one for each layer. */
   readonly caches?: readonly KVCache[] | undefined;
   /** Of encoders: the segment of each token. */
@@ -17,9 +21,9 @@ export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
 }
 
 export interface ModelResult<O> {
-  /** Of causal models, [B, L, vocab_size]. */
+  /** [B, L, vocab_size], or those of labels, [B, labels] or [B, L, labels]. */
   readonly logits?: Returned<O> | undefined;
-  /** Of encoders, [B, L, hidden_size]. */
+  /** [B, L, hidden_size], of causal models where it was asked for. */
   readonly hidden?: Returned<O> | undefined;
   /** Of encoders with a pooler, [B, hidden_size]. */
   readonly pooled?: Returned<O> | undefined;

@@ -17,7 +17,7 @@ export interface ModelParts {
   readonly config: ModelConfig;
   readonly family: Family;
   readonly engine: Heed | undefined;
-  /** For labels, where the files have one. */
+  /** For labels, where the files have one that is no part of the model. */
   readonly head: ClassifierHead | null;
   /** Null where there is none. Others may be put in its place. */
   readonly tokenizer: TextCodec | null;

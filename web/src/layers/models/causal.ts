@@ -6,6 +6,7 @@ import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { readBoolean } from "../../base/read-values.js";
 import { GATHER } from "../../operations/gather.js";
+import { chosenHeads } from "../chosen-heads.js";
 import type { Indices } from "../embedding.js";
 import { handOut } from "../hand-out.js";
 import { type ForwardOptions, Layer } from "../layer.js";
@@ -133,8 +134,9 @@ export abstract class CausalModel extends Layer {
           attentions: wanted,
         });
         const logits = wantsLogits ? await this.#logits(scope, output, isLast ? last : null, last) : undefined;
+        const hiddenStates = await handOutStates(scope, keep);
         const made = [];
-        for (const { self } of attentions ?? []) made.push(await handOut(scope, self, keep));
+        for (const { self } of attentions ?? []) made.push(await handOut(scope, await chosenHeads(scope, self), keep));
         const hidden = wantsHidden ? await handOut(scope, output, keep) : undefined;
         const [batch = 0, length = 0] = read.indices.shape;
         if (hidden !== undefined && counts !== null) noteMask(hidden, { data: counts, shape: [batch, 1, 1, length] });
@@ -146,7 +148,7 @@ export abstract class CausalModel extends Layer {
           hidden,
           mask: counts ?? undefined,
           attentions: attentions && made,
-          hiddenStates: await handOutStates(scope, keep),
+          hiddenStates,
         };
       },
     );
