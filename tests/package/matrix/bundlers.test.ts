@@ -260,7 +260,7 @@ describe("docs/hosting.md", () => {
   });
 });
 
-test.each(["heed", "heed/assets", "heed/expr", "heed/layers", "heed/reference", "heed/text", "heed/viz"])(
+test.each(["heed", "heed/assets", "heed/expr", "heed/layers", "heed/models", "heed/reference", "heed/text", "heed/viz"])(
   "an import of %s that is not used leaves nothing in a bundle",
   async (entry) => {
     const consumer = await Consumer.make(`unused-${entry.replace("/", "-")}`, "page");
