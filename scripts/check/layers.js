@@ -165,6 +165,7 @@ const WEB_ROOMS = {
   // models from their files: text in, text and vectors out
   models: [
     "layers",
+    "layers/formats",
     "layers/gguf",
     "layers/io",
     "layers/text",

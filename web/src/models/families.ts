@@ -75,9 +75,9 @@ function wordsOf({ masked }: EncoderNames): Names {
 
 function layersOf({ dense, norm, decoder: matrix }: HeadNames): Names {
   return {
-    ...(dense !== undefined && { "head.dense": dense }),
-    ...(norm !== undefined && { "head.norm": norm }),
-    "head.decoder": matrix,
+    ...(dense !== undefined && { "classifier.dense": dense }),
+    ...(norm !== undefined && { "classifier.norm": norm }),
+    "classifier.decoder": matrix,
   };
 }
 
