@@ -162,6 +162,21 @@ const WEB_ROOMS = {
     "base",
     "shared-engine.ts",
   ],
+  // models from their files: text in, text and vectors out
+  models: [
+    "layers",
+    "layers/formats",
+    "layers/gguf",
+    "layers/io",
+    "layers/text",
+    "layers/generate",
+    "layers/models",
+    "api",
+    "api/heed.ts",
+    "operations",
+    "memory",
+    "base",
+  ],
   // gradients, losses, optimizers, the training loop
   train: [
     "layers",

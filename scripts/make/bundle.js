@@ -21,6 +21,7 @@ const ENTRIES = {
   index: "web/src/index.ts",
   text: "web/src/layers/text/index.ts",
   layers: "web/src/layers/index.ts",
+  models: "web/src/models/index.ts",
   train: "web/src/train/index.ts",
   reference: "web/src/reference/index.ts",
   webgpu: "web/src/webgpu.ts",
@@ -61,6 +62,21 @@ const plainStrings = {
   generateBundle(_options, output) {
     for (const file of Object.values(output)) {
       if (file.type === "chunk") file.code = file.code.replaceAll(LOOKED_FOR, '$1"$2"');
+    }
+  },
+};
+
+/**
+ * Bundlers leave alone what is imported by a name that only the page knows. The minifier drops such comments.
+ * @type {import("vite").Plugin}
+ */
+const importsOfPages = {
+  name: "heed-imports-of-pages",
+  generateBundle(_options, output) {
+    for (const file of Object.values(output)) {
+      if (file.type === "chunk") {
+        file.code = file.code.replaceAll(/\bimport\(([\w$]+)\)/g, "import(/*webpackIgnore:true*//*@vite-ignore*/$1)");
+      }
     }
   },
 };
@@ -109,7 +125,7 @@ export async function bundle() {
   const layers = loadedWith(ENTRIES.layers, ...LAZY.extra);
   await bundleEntries(
     ENTRIES,
-    [plainStrings, lazy.users, publicNames, pureStatements],
+    [plainStrings, importsOfPages, lazy.users, publicNames, pureStatements],
     [
       { name: "index", test: isOfIndex },
       { name: "text", test: (id) => text.has(id) },

@@ -59,6 +59,7 @@ export function measureSizes() {
     expr: later("expr.js"),
     text: later("text.js"),
     layers: later("layers.js"),
+    models: later("layers.js", "models.js") - later("layers.js"),
     train: later("layers.js", "train.js") - later("layers.js"),
     webgpu: later("gpu.js"),
     reference: loadedBytes("reference.js"),
@@ -81,6 +82,7 @@ export function printSizes() {
   note(`  ${kb(sizes.extra)} brotli  extra.js: everything but attention, on demand`);
   note(`  ${kb(sizes.text)} brotli  text.js: heed/text, beside index.js`);
   note(`  ${kb(sizes.layers)} brotli  layers.js: heed/layers, beside index.js`);
+  note(`  ${kb(sizes.models)} brotli  models.js: heed/models, beside layers.js`);
   note(`  ${kb(sizes.train)} brotli  train.js: heed/train, beside layers.js`);
   note(`  ${kb(sizes.expr)} brotli  expr.js: heed/expr`);
   note(`  ${kb(sizes.viz)} brotli  viz.js: views as custom elements, alone`);

@@ -17,6 +17,7 @@ test.each([
   "heed",
   "heed/assets",
   "heed/layers",
+  "heed/models",
   "heed/text",
   "heed/train",
   "heed/webgpu",

@@ -26,7 +26,11 @@ describe("the packed package", () => {
   test("depends on nothing, has no side effects, and names types before code", () => {
     const manifest: Manifest = JSON.parse(readFileSync(installed("package.json"), "utf8"));
     expect(manifest).not.toHaveProperty("dependencies");
-    expect(manifest).not.toHaveProperty("peerDependencies");
+    // What renders chat templates, which a page without them does not need.
+    expect(manifest).toMatchObject({
+      peerDependencies: { "@huggingface/jinja": ">=0.5" },
+      peerDependenciesMeta: { "@huggingface/jinja": { optional: true } },
+    });
     expect(manifest).toMatchObject({ type: "module", sideEffects: false });
     const entries = Object.values(manifest.exports).filter((target) => typeof target !== "string");
     expect(entries.length).toBeGreaterThan(0);

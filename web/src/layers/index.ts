@@ -114,3 +114,4 @@ export {
   TransformerBlock,
   type TransformerBlockOptions,
 } from "./transformer-block.js";
+export type { AttentionChoice, HeadHook, Hooks, Replacement, Rewrite, WatchOptions } from "./watch.js";

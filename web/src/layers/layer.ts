@@ -41,6 +41,7 @@ import { assertRoom } from "./room.js";
 import { Scope } from "./scope.js";
 import { StoredNumbers } from "./stored-numbers.js";
 import { readWeights, Taking, type Weights } from "./taking.js";
+import { Watch } from "./watch.js";
 
 export interface LayerOptions {
   /** The engine that computes it. Default the one that the function `attention` uses. */
@@ -382,17 +383,23 @@ export abstract class Layer {
     const signal = readSignal(this.where, given["signal"]);
     throwIfAborted(this.where, signal);
     const caches = cachesIn(given);
+    const watch = Watch.of(this.where, given, () => Layer.layersOf(this));
     if (given["pass"] !== undefined) {
       if (caches.some((cache) => cache !== undefined && cache !== false)) {
         throw new HeedError("option", `${this.where}: a pass of gradients must have no cache, got both`);
       }
-      return act(Pass.scopeOf(this.where, given["pass"]), given, true);
+      const scope = Pass.scopeOf(this.where, given["pass"]);
+      if (watch === null) return act(scope, given, true);
+      if (given["hooks"] !== undefined) {
+        throw new HeedError("option", `${this.where}: a pass of gradients must have no hooks, got both`);
+      }
+      return scope.watching(watch, (watched) => act(watched, given, true));
     }
     const compute = async (held: HeldCaches): Promise<R> => {
       const begun = await this.engine.begin(signal, Layer.moduleOf(this, "full"));
       const { program } = begun;
       const released: Tensor[] = [];
-      const scope = new Scope({ ...begun, signal, held, released });
+      const scope = new Scope({ ...begun, signal, held, released, ...(watch && { watch }) });
       try {
         return await guardAsync("memory", `${this.where}: computing`, async () => {
           const result = await act(scope, given, keep);

@@ -27,8 +27,10 @@ export interface LinearForwardOptions extends ForwardOptions {
   readonly addend?: TensorInput | undefined;
 }
 
-/** What `lora` of heed/train adds to the product of a Linear. */
+/** What `lora` of heed/train adds to the product of a Linear, and what heed/models has loaded. */
 export interface Adapter {
+  /** Whether it adds anything in a pass. Absent: in each. */
+  applies?(scope: Scope): boolean;
   readonly parts: Readonly<Record<string, Layer>>;
   compute(scope: Scope, x: Tensor): Promise<Tensor>;
 }
@@ -91,7 +93,7 @@ export class Linear extends Layer {
     const weight = await this.resident(scope, "weight");
     const bias = await this.residentOrNull(scope, "bias");
     const adapter = this.#adapter;
-    if (adapter === null) return affine(scope, x, weight, bias, rule);
+    if (adapter === null || adapter.applies?.(scope) === false) return affine(scope, x, weight, bias, rule);
     return scope.one(async (inner) => {
       const { leading, ...rest } = rule;
       const addend = await adapter.compute(inner, x);

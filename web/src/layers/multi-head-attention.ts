@@ -12,6 +12,7 @@ import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { isRecord, readBoolean, readCount } from "../base/read-values.js";
 import type { Epilogue } from "./affine.js";
+import { hookedHeads } from "./apply-hooks.js";
 import type { AttentionRule } from "./attention-rule.js";
 import { leadingOf } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
@@ -254,7 +255,16 @@ export class MultiHeadAttention extends Layer {
         key: await this.#turned(inner, projected.key, this.#keyNorm, this.kvHeads, rule.positions.key),
         value: projected.value,
       };
-      const result = await inner.attention(this.where, tensors, rule);
+      const attended = await inner.attention(this.where, tensors, rule);
+      const { heads, kvHeads } = this;
+      const isCached = rule.cache !== null;
+      const result = await hookedHeads(inner, attended, {
+        layer: this,
+        heads,
+        kvHeads,
+        value: tensors.value,
+        isCached,
+      });
       if (!(result.output instanceof Tensor)) return result;
       const output = await this.#out.compute(inner, result.output, { ...epilogue, leading: query.shape.slice(0, -1) });
       return { ...result, output };

@@ -24,6 +24,7 @@ import type { WeightFormat } from "./formats/format.js";
 import type { Kept, Parameter, ResidentParameter } from "./parameters.js";
 import { take } from "./take.js";
 import { type Recorded, readsOf, type Tape } from "./tape.js";
+import type { Watch } from "./watch.js";
 
 export interface AttentionTensors {
   readonly query: Tensor;
@@ -43,6 +44,8 @@ export interface PassContext {
   readonly module: ModuleName;
   /** Absent where the pass is not to be differentiated. */
   readonly tape?: Tape;
+  /** Absent where nothing is looked at or changed on the way. */
+  readonly watch?: Watch;
 }
 
 export class Scope {
@@ -53,6 +56,8 @@ export class Scope {
   readonly held: HeldCaches;
   /** Where the pass is to be differentiated. Its tensors then stay until it ends. */
   readonly tape: Tape | null;
+  /** What the pass looks at and changes on its way. */
+  readonly watch: Watch | null;
   readonly #program: Program;
   readonly #context: PassContext;
   readonly #made = new Set<Tensor>();
@@ -63,6 +68,7 @@ export class Scope {
     this.signal = context.signal;
     this.held = context.held;
     this.tape = context.tape ?? null;
+    this.watch = context.watch ?? null;
     this.#context = context;
   }
 
@@ -104,6 +110,14 @@ export class Scope {
       made: madeOf(result),
     });
     return result;
+  }
+
+  /** The same pass, which looks at something on its way. */
+  watching<R>(watch: Watch, act: (scope: Scope) => Promise<R>): Promise<R> {
+    const watched = new Scope({ ...this.#context, watch });
+    return act(watched).finally(() => {
+      for (const tensor of watched.#made) this.#made.add(tensor);
+    });
   }
 
   /** A scope with one result. */

@@ -9,12 +9,14 @@ import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { isRecord, readBoolean } from "../base/read-values.js";
 import { listOf } from "../base/typed-array.js";
+import { copied } from "./affine.js";
+import { hookedResidual } from "./apply-hooks.js";
 import { batchAndLength } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
 import { handOut } from "./hand-out.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
-import type { GivenAttention } from "./multi-head-attention.js";
+import type { GivenAttention, MultiHeadRule } from "./multi-head-attention.js";
 import type { LayerNorm, RMSNorm } from "./norm.js";
 import { MOST_LAYERS, readOnce, readSize, readSizes } from "./read.js";
 import { RelativeBias, type RelativeBiasRule } from "./relative-bias.js";
@@ -119,14 +121,23 @@ class Stack extends Layer {
     const attentions: BlockAttentions<Tensor>[] = [];
     const { memory } = inputs;
     let { x } = inputs;
+    const { watch } = scope;
+    watch?.checkLayers(this.where, this.layers);
     for (const [at, { block, rules }] of steps.entries()) {
-      const made = await block.compute(scope, { x, memory }, rules);
-      if (at > 0) scope.drop(x);
-      x = made.output;
+      watch?.states?.push(x);
+      const made = await block.compute(
+        scope,
+        { x, memory },
+        watch?.takes(at) === false ? withoutWeights(rules) : rules,
+      );
+      if (at > 0 && !watch?.states) scope.drop(x);
+      x = await hookedResidual(scope, block, made.output);
       if (made.attentions !== undefined) attentions.push(made.attentions);
     }
+    const output = this.#norm === null ? x : await this.#norm.compute(scope, x);
+    watch?.states?.push(output);
     return {
-      output: this.#norm === null ? x : await this.#norm.compute(scope, x),
+      output,
       attentions: inputs.attentions ? attentions : undefined,
     };
   }
@@ -170,6 +181,12 @@ class Stack extends Layer {
     const rule = "a cache holds the keys of one block";
     throw new HeedError("option", `${this.where}: ${rule}, got one for ${this.layers} blocks`);
   }
+}
+
+/** The rules of a block whose weights nobody looks at. */
+function withoutWeights({ self, cross }: BlockRules): BlockRules {
+  const bare = (rule: MultiHeadRule): MultiHeadRule => ({ ...rule, problem: { ...rule.problem, weights: null } });
+  return { self: bare(self), cross: cross && bare(cross) };
 }
 
 function readVariants(where: string, value: unknown, layers: number): readonly LayerVariant[] {
@@ -304,4 +321,20 @@ export async function handOutStack(
   const weights = [];
   for (const one of attentions) weights.push(await handOutAttentions(scope, one, keep));
   return { output: handed, attentions: weights };
+}
+
+/** @internal Returns the hidden states of a pass that looks at them. */
+export async function handOutStates(
+  scope: Scope,
+  keep: boolean,
+): Promise<readonly Returned<{ readonly keep: boolean }>[] | undefined> {
+  const { states } = scope.watch ?? { states: null };
+  if (states === null) return undefined;
+  const handed = [];
+  for (const [at, state] of states.entries()) {
+    // The last one may be a result too, and whoever disposes of one of them keeps the other.
+    const own = keep && at === states.length - 1 ? await copied(scope, scope.rows(state), state.shape) : state;
+    handed.push(await handOut(scope, own, keep));
+  }
+  return handed;
 }

@@ -9,6 +9,7 @@ import { readBoolean, readChoice, readCount } from "../base/read-values.js";
 import { pointwise } from "./affine.js";
 import { batchAndLength } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
+import { chosenHeads } from "./chosen-heads.js";
 import { handOut } from "./hand-out.js";
 import { type BlockInputs, type BlockTensors, readInner } from "./inner-options.js";
 import { Layer, type LayerOptions } from "./layer.js";
@@ -205,7 +206,7 @@ export class TransformerBlock extends Layer {
     where: string,
     { x, memory, self, cross, attentions }: BlockInputs,
   ): Promise<(cache: HeldCache | null) => BlockRules> {
-    const wanted = attentions ? { return: { weights: true } } : {};
+    const wanted = attentions || scope.watch?.needsWeights ? { return: { weights: weightsOf(scope) } } : {};
     const [query, key] = [batchAndLength(x), batchAndLength(memory ?? x)];
     const ofSelf = { query, key: query, value: query };
     const ofCross = { query, key, value: key };
@@ -269,7 +270,13 @@ export async function handOutAttentions(
   { self, cross }: BlockAttentions<Tensor>,
   keep: boolean,
 ): Promise<BlockAttentions<Returned<{ readonly keep: boolean }>>> {
-  return { self: await handOut(scope, self, keep), cross: cross && (await handOut(scope, cross, keep)) };
+  const handed = async (weights: Tensor) => handOut(scope, await chosenHeads(scope, weights), keep);
+  return { self: await handed(self), cross: cross && (await handed(cross)) };
+}
+
+/** Those of all queries, or of those that are looked at. */
+function weightsOf({ watch }: Scope): unknown {
+  return watch?.choice.rows === undefined ? true : { rows: watch.choice.rows };
 }
 
 interface Biases {

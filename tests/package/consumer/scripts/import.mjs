@@ -15,6 +15,7 @@ const before = Reflect.ownKeys(globalThis).length;
 const heed = await import("heed");
 const assets = await import("heed/assets");
 await import("heed/layers");
+await import("heed/models");
 await import("heed/text");
 await import("heed/reference");
 // Without elements to register there is nothing to do.

@@ -3,6 +3,7 @@ export * as heed from "heed";
 export * as assets from "heed/assets";
 export * as expr from "heed/expr";
 export * as layers from "heed/layers";
+export * as models from "heed/models";
 export * as reference from "heed/reference";
 export * as text from "heed/text";
 export * as train from "heed/train";

@@ -2,10 +2,11 @@
 
 import type { HeldCache, KVCache } from "../../api/cache-types.js";
 import type { Heed } from "../../api/heed.js";
-import type { NoOptions, Returned } from "../../api/results.js";
+import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { readBoolean } from "../../base/read-values.js";
 import { GATHER } from "../../operations/gather.js";
+import { chosenHeads } from "../chosen-heads.js";
 import type { Indices } from "../embedding.js";
 import { handOut } from "../hand-out.js";
 import { type ForwardOptions, Layer } from "../layer.js";
@@ -13,21 +14,20 @@ import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
-import type { StackMade } from "../stacks.js";
+import { handOutStates, type StackMade } from "../stacks.js";
 import { noteMask } from "../token-mask.js";
+import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { Labels } from "./labels.js";
 import type { PublishedNames } from "./names.js";
 import { positionsOf, type TokenPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
-export interface CausalForwardOptions extends ForwardOptions {
+export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   /** Returns the output of the decoder, to which the head would be applied. Default false. */
   readonly hidden?: boolean | undefined;
   /** Returns logits. Default true. */
   readonly logits?: boolean | undefined;
-  /** Returns the attention weights of every layer. Default false. */
-  readonly attentions?: boolean | undefined;
   /** [B, S], 1 for tokens, 0 for padding, for the tokens in the caches and those of this call. Default all 1. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Returns logits for the last token only, or the last one in the mask: [B, 1, vocab_size]. Default false. */
@@ -43,8 +43,10 @@ export interface CausalResult<O> {
   readonly hidden: Returned<O> | undefined;
   /** [B, L], 1 for tokens, 0 for padding. Undefined where there was no mask, and no padding. */
   readonly mask: Uint8Array | undefined;
-  /** [B, H, L, S] of every layer. */
+  /** [B, H, L, S] of every layer, or of those that were asked for. */
   readonly attentions: readonly Returned<O>[] | undefined;
+  /** Where they were asked for: what goes into each layer, and what the head reads, [B, L, dim] each. */
+  readonly hiddenStates: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
@@ -109,14 +111,18 @@ export abstract class CausalModel extends Layer {
   }
 
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
-  forward<const O extends CausalForwardOptions = NoOptions>(tokens: TokenInput, options?: O): Promise<CausalResult<O>>;
+  forward<const O extends CausalForwardOptions = NoWatchOptions>(
+    tokens: TokenInput,
+    options?: O,
+  ): Promise<CausalResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
     return this.pass(
       options,
-      ["attentions", "hidden", "logits", "last", "caches", "mask"],
+      [...WATCH_OPTIONS, "hidden", "logits", "last", "caches", "mask"],
       async (scope, given, keep) => {
         const flag = (name: string, absent: boolean): boolean => readBoolean(this.where, name, given[name], absent);
-        const [wanted, wantsHidden] = [flag("attentions", false), flag("hidden", false)];
+        const wanted = wantsAttentions(this.where, given["attentions"]);
+        const wantsHidden = flag("hidden", false);
         const [wantsLogits, isLast] = [flag("logits", true), flag("last", false)];
         const caches = readCaches(scope, this.where, given["caches"], this.layers);
         const read = readTokens(this.where, "tokens", tokens);
@@ -128,8 +134,9 @@ export abstract class CausalModel extends Layer {
           attentions: wanted,
         });
         const logits = wantsLogits ? await this.#logits(scope, output, isLast ? last : null, last) : undefined;
+        const hiddenStates = await handOutStates(scope, keep);
         const made = [];
-        for (const { self } of attentions ?? []) made.push(await handOut(scope, self, keep));
+        for (const { self } of attentions ?? []) made.push(await handOut(scope, await chosenHeads(scope, self), keep));
         const hidden = wantsHidden ? await handOut(scope, output, keep) : undefined;
         const [batch = 0, length = 0] = read.indices.shape;
         if (hidden !== undefined && counts !== null) noteMask(hidden, { data: counts, shape: [batch, 1, 1, length] });
@@ -141,6 +148,7 @@ export abstract class CausalModel extends Layer {
           hidden,
           mask: counts ?? undefined,
           attentions: attentions && made,
+          hiddenStates,
         };
       },
     );

@@ -1,7 +1,7 @@
 // Encoders of text: embeddings, a stack in which every token sees all others, and heads. What families are differs in their shapes.
 
 import type { Heed } from "../../api/heed.js";
-import type { NoOptions, Returned } from "../../api/results.js";
+import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { HeedError } from "../../base/errors.js";
 import { readBoolean } from "../../base/read-values.js";
@@ -16,8 +16,9 @@ import { LayerNorm } from "../norm.js";
 import { Pooling } from "../pooling.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { Encoder, handOutStack, type StackMade, type StackOptions } from "../stacks.js";
+import { Encoder, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
+import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { scaled } from "./decoder-model.js";
 import { Head, type HeadTransform } from "./head.js";
@@ -27,13 +28,11 @@ import { checkPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
-export interface EncoderForwardOptions extends ForwardOptions {
+export interface EncoderForwardOptions extends ForwardOptions, WatchOptions {
   /** The segment of each token, in the form of the tokens. Default 0. */
   readonly tokenTypes?: TokenInput | undefined;
   /** [B, L], 1 for tokens, 0 for padding. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
-  /** Returns the attention weights of every layer. Default false. */
-  readonly attentions?: boolean | undefined;
   /** Returns logits of the head for masked words or for classes, which the parameters must have. Default false. */
   readonly logits?: boolean | undefined;
 }
@@ -47,8 +46,10 @@ export interface EncoderResult<O> {
   readonly pooled: Returned<O> | undefined;
   /** [B, L, vocab_size], where they were asked for. A classifier of texts has [B, labels], one of tokens [B, L, labels]. */
   readonly logits: Returned<O> | undefined;
-  /** [B, H, L, L] of every layer. */
+  /** [B, H, L, L] of every layer, or of those that were asked for. */
   readonly attentions: readonly Returned<O>[] | undefined;
+  /** Where they were asked for: what goes into each layer, and the last one's result, [B, L, hidden_size] each. */
+  readonly hiddenStates: readonly Returned<O>[] | undefined;
 }
 
 /** @internal A family of models. */
@@ -87,7 +88,7 @@ export interface EncoderShape {
   };
 }
 
-const OPTIONS = ["tokenTypes", "mask", "attentions", "logits"];
+const OPTIONS = [...WATCH_OPTIONS, "tokenTypes", "mask", "logits"];
 
 export class EncoderModel extends Layer {
   readonly #names: EncoderNames;
@@ -162,7 +163,15 @@ export class EncoderModel extends Layer {
   }
 
   #filled(parameters: GivenParameters, prefix: string): Filling {
-    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
+    if (parameters.has(`${prefix}words.weight`)) {
+      const names = [...parameters.keys()];
+      const isThere = (part: string): boolean => names.some((name) => name.startsWith(`${prefix}${part}.`));
+      return super.fill(
+        parameters,
+        prefix,
+        ["pooler", "head"].filter((part) => !isThere(part)),
+      );
+    }
     const names = this.#names;
     const made = new PublishedParameters(this.where, parameters, prefix, this.names(), names);
     const { start } = made.takeAll(names, this.#encoder.layers);
@@ -197,13 +206,13 @@ export class EncoderModel extends Layer {
   }
 
   /** Token ids of one text, or a list of those of several, which are padded where they end. */
-  forward<const O extends EncoderForwardOptions = NoOptions>(
+  forward<const O extends EncoderForwardOptions = NoWatchOptions>(
     tokens: TokenInput,
     options?: O,
   ): Promise<EncoderResult<O>>;
   forward(tokens: unknown, options?: unknown): Promise<EncoderResult<{ readonly keep: boolean }>> {
     return this.pass(options, OPTIONS, async (scope, given, keep) => {
-      const wanted = readBoolean(this.where, "attentions", given["attentions"], false);
+      const wanted = wantsAttentions(this.where, given["attentions"]);
       const wantsLogits = readBoolean(this.where, "logits", given["logits"], false);
       const { indices, padding } = readTokens(this.where, "tokens", tokens);
       const [batch = 0, length = 0] = indices.shape;
@@ -222,6 +231,7 @@ export class EncoderModel extends Layer {
       const { output, attentions } = await this.#encode(scope, indices, types?.indices ?? null, mask, wanted);
       const pooled = await this.#pool(scope, output);
       const logits = wantsLogits ? await this.#logitsOf(scope, output, pooled, mask) : undefined;
+      const hiddenStates = await handOutStates(scope, keep);
       const handed = await handOutStack(scope, { output, attentions }, keep);
       noteMask(handed.output, mask);
       return {
@@ -230,6 +240,7 @@ export class EncoderModel extends Layer {
         pooled: pooled && (await handOut(scope, pooled, keep)),
         logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
+        hiddenStates,
       };
     });
   }

@@ -1,0 +1,119 @@
+// Loads a model with everything that belongs to it, in one call.
+
+import type { Heed } from "../api/heed.js";
+import { showValue } from "../base/describe.js";
+import { HeedError } from "../base/errors.js";
+import { guardAsync } from "../base/guard.js";
+import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import { unlessAborted } from "../base/unless-aborted.js";
+import type { ModelConfig } from "../layers/models/config.js";
+import { readWeights, type Weights } from "../layers/taking.js";
+import { Adapters } from "./adapters.js";
+import { ClassifierHead, ownLabels } from "./classifier-head.js";
+import { familyOf } from "./families.js";
+import { filesOf, type ModelSource } from "./files.js";
+import type { JinjaSource } from "./jinja.js";
+import { LoadedModel } from "./loaded-model.js";
+import type { FileProgress } from "./model-files.js";
+import { PublishedPaths } from "./published-paths.js";
+import { readFolder } from "./read-folder.js";
+import { readGguf } from "./read-gguf.js";
+import type { ModelRecord } from "./record.js";
+import { fillModel, readingOf } from "./weights.js";
+
+export interface LoadModelOptions {
+  /** The format in which weights stay in memory. Default "f32". */
+  readonly weights?: Weights | undefined;
+  /** Keeps fetched files in the browser's storage, `caches` under the name "heed-models". Default false. */
+  readonly cache?: boolean | undefined;
+  /** Whether to read the tokenizer; false loads a model whose tokenizer heed does not know. Default true. */
+  readonly tokenizer?: boolean | undefined;
+  /** The module @huggingface/jinja, for chat templates, or its address. Default: it is imported when a template is first used. */
+  readonly jinja?: JinjaSource | undefined;
+  /** Default the engine that the function `attention` uses. */
+  readonly engine?: Heed | undefined;
+  readonly onProgress?: ((progress: FileProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const NAMES = ["weights", "cache", "tokenizer", "jinja", "engine", "onProgress", "signal"];
+
+/** Rejects with a HeedError, and then leaves nothing behind. */
+export function loadModel(source: ModelSource, options?: LoadModelOptions): Promise<LoadedModel> {
+  const where = "loadModel";
+  return guardAsync("load", where, async () => {
+    const given = readRecord(where, "options", options, NAMES);
+    const signal = readSignal(where, given["signal"]);
+    throwIfAborted(where, signal);
+    return unlessAborted(where, signal, () => load(where, source, given, signal));
+  });
+}
+
+async function load(
+  where: string,
+  source: ModelSource,
+  given: Readonly<Record<string, unknown>>,
+  signal: AbortSignal | null,
+): Promise<LoadedModel> {
+  const weights = readWeights(where, given["weights"]);
+  const isKept = readBoolean(where, "cache", given["cache"], false);
+  const wantsTokenizer = readBoolean(where, "tokenizer", given["tokenizer"], true);
+  const report = readReport(where, given["onProgress"]);
+  // Constructors of models check it.
+  const engine = given["engine"] as Heed | undefined;
+  const files = await filesOf(where, source, { signal, isKept, report });
+  const reading = {
+    signal,
+    wantsTokenizer,
+    weights: readingOf(weights),
+    report:
+      (file: string) =>
+      ({ loaded, total }: { readonly loaded: number; readonly total: number | undefined }) =>
+        report({ loaded, total, file }),
+    check: (config: ModelConfig) => familyOf(where, config).make(config, { engine }),
+  };
+  const record = files.gguf === null ? await readFolder(where, files, reading) : await readGguf(files.gguf, reading);
+  const { config, tensors } = record;
+  const family = familyOf(where, config);
+  const model = family.make(config, { engine });
+  fillModel(model, tensors, weights);
+  // What is left unloaded frees its memory by itself.
+  throwIfAborted(where, signal);
+  const { tokenizer, chatTemplate, special, sentence } = record;
+  const { starts, parts } = family.names;
+  const start = starts.find((one) => tensors.has(`${one}${parts.words}.weight`)) ?? starts[0] ?? "";
+  const paths = new PublishedPaths(family, start);
+  return new LoadedModel({
+    model,
+    config,
+    family,
+    engine,
+    head: ownLabels(config) === null ? ClassifierHead.of(where, tensors, config, engine) : null,
+    tokenizer,
+    chatTemplate,
+    special,
+    sentence,
+    jinja: given["jinja"] as JinjaSource | undefined,
+    positions: positionsOf(record),
+    start,
+    paths,
+    adapters: new Adapters({ model, config, engine }, paths),
+  });
+}
+
+function readReport(where: string, value: unknown): (progress: FileProgress) => void {
+  if (value === undefined) return () => {};
+  if (typeof value === "function") return (progress) => Reflect.apply(value, undefined, [progress]);
+  throw new HeedError("option", `${where}: onProgress must be a function, got ${showValue(value)}`);
+}
+
+/** Their positions are counted from the one after that of padding. */
+const COUNTED_FROM_PADDING: readonly unknown[] = ["roberta", "xlm-roberta", "camembert", "mpnet"];
+
+function positionsOf({ config }: ModelRecord): number | undefined {
+  const count = config.n_positions ?? config.max_position_embeddings;
+  if (typeof count !== "number" || count <= 0) return undefined;
+  const { pad_token_id: padding, model_type: type } = config;
+  const first = COUNTED_FROM_PADDING.includes(type) ? (typeof padding === "number" ? padding : 1) + 1 : 0;
+  return count - first;
+}

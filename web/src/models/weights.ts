@@ -1,0 +1,14 @@
+// Puts the tensors of a file into a model, in the format that was asked for.
+
+import type { Layer } from "../layers/layer.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
+import type { Weights } from "../layers/taking.js";
+
+export function fillModel(model: Layer, tensors: ReadonlyMap<string, ParameterInput>, weights: Weights): void {
+  model.load(tensors, { weights });
+}
+
+/** How a file is read for it: what is rounded again comes from f32. */
+export function readingOf(weights: Weights): "f32" | "as stored" {
+  return weights === "f32" ? "f32" : "as stored";
+}
