@@ -211,6 +211,24 @@ const FILES: readonly Entry[] = [
     () => [gguf(), { only: ["output_norm.weight"], ...reading() }],
   ],
   ["readGgufHeader", layers.readGgufHeader, () => [gguf(), { signal: signal() }]],
+  ["quantize", layers.quantize, () => [x(2, 32), "int8"]],
+  ["quantize a model", layers.quantize, () => [new layers.Linear({ inFeatures: 32, outFeatures: 2 }).init(), "int4"]],
+  ["dequantize", layers.dequantize, () => [layers.quantize(x(2, 32), "int8")]],
+  [
+    "load with weights",
+    (...given) =>
+      Reflect.apply(layers.Linear.prototype.load, new layers.Linear({ inFeatures: 32, outFeatures: 2 }), given),
+    () => [
+      { "a.weight": layers.quantize(x(2, 32), "int4"), "a.bias": x(2) },
+      { prefix: "a.", weights: "as stored" },
+    ],
+  ],
+  [
+    "Layer.describe",
+    (...given) =>
+      Reflect.apply(layers.Linear.prototype.describe, new layers.Linear({ inFeatures: 32, outFeatures: 2 }), given),
+    () => [{ weights: "int8" }],
+  ],
   ["loadSafetensors", layers.loadSafetensors, () => [file(), load()]],
   [
     "streamSafetensors",
@@ -651,7 +669,7 @@ describe.each(ALL.map(([name, call, valid, code]) => ({ name, call, valid, code 
 
 /** Methods of layers that no declaration of the package has, or that only subclasses call. */
 const INTERNAL =
-  /\.(?:compute|rules|draw|drawBy|tie|tying|unload|fill|names|parameter|without|part|withoutPart|resident|residentOrNull|pass|passOne|adapt|change|stateOf|restore|decode|logitsOf)$/;
+  /\.(?:compute|rules|draw|drawBy|tie|ties|tying|unload|fill|names|parameter|without|part|withoutPart|resident|residentOrNull|pass|passOne|adapt|change|stateOf|restore|decode|logitsOf)$/;
 
 /** The names of a test for each export: a function, or a class's constructor and its methods where they are declared. */
 function* namesOf([name, value]: [string, unknown]): Generator<string> {

@@ -40,7 +40,7 @@ import {
 import { assertRoom } from "./room.js";
 import { Scope } from "./scope.js";
 import { StoredNumbers } from "./stored-numbers.js";
-import { readWeights, Taking, type Weights } from "./taking.js";
+import { readWeights, type Taken, Taking, type Weights } from "./taking.js";
 import { Watch } from "./watch.js";
 
 export interface LayerOptions {
@@ -103,22 +103,21 @@ export abstract class Layer {
    * has one that the layer would have with other options. The numbers are not copied and must not change. Options are the prefix alone, or an object.
    */
   load(parameters: ParameterSource, options: string | LoadWeightsOptions = {}): this {
-    const { where } = this;
-    // Not everybody gives a string where a string is due.
-    const given = isOptions(options) ? readOnce(`${where}.load`, "options", options, LOADING) : { prefix: options };
-    const weights = readWeights(`${where}.load`, given["weights"]);
-    const filled = guard("option", `${where}: reading parameters`, () => {
-      const prefix = given["prefix"] ?? "";
-      const taking = new Taking(weights);
-      const names = new Map([...this.#all()].map(([name, parameter]) => [parameter, `${where}: parameter ${name}`]));
-      return [...this.fill(readParameters(where, parameters, prefix), String(prefix))].map(
-        ([parameter, tensor]) =>
-          [parameter, tensor && taking.of(names.get(parameter) ?? where, parameter, tensor)] as const,
-      );
-    });
-    assertRoom(where, filled);
+    const filled = guard("option", `${this.where}: reading parameters`, () => this.#taken(parameters, options));
+    assertRoom(this.where, filled);
     for (const [parameter, value] of filled) parameter.set(value);
     return this;
+  }
+
+  #taken(parameters: unknown, options: unknown): readonly Taken[] {
+    const { where } = this;
+    const given = isOptions(options) ? readOnce(`${where}.load`, "options", options, LOADING) : { prefix: options };
+    const { prefix = "", weights } = given;
+    const taking = new Taking(readWeights(`${where}.load`, weights));
+    const names = new Map([...this.#all()].map(([name, parameter]) => [parameter, `${where}: parameter ${name}`]));
+    return [...this.fill(readParameters(where, parameters, prefix), String(prefix))].map(([parameter, tensor]) => {
+      return [parameter, tensor && taking.of(names.get(parameter) ?? where, parameter, tensor)];
+    });
   }
 
   /** What the layer has, or will have: numbers, bytes, formats. What is tied is counted once. */

@@ -8,9 +8,7 @@ import type { ParameterTensor } from "./formats/stored.js";
 import { formatIn } from "./model-description.js";
 import { isPlain, type Parameter } from "./parameters.js";
 import { packedBytes, StoredNumbers } from "./stored-numbers.js";
-import type { Weights } from "./taking.js";
-
-type Taken = readonly [Parameter, ParameterTensor | StoredNumbers | null];
+import type { Taken, Weights } from "./taking.js";
 
 /** What an engine of 2 GiB has for parameters: passes need the rest. */
 const ROOM = MAX_BLOCK_BYTES - 2 ** 26;

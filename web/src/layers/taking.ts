@@ -18,6 +18,9 @@ export function readWeights(where: string, value: unknown): Weights {
 /** Numbers that are looked at together. */
 const PIECE = 2 ** 16;
 
+/** What a parameter takes; null: nothing. */
+export type Taken = readonly [Parameter, ParameterTensor | StoredNumbers | null];
+
 export class Taking {
   readonly #weights: Weights;
   /** What was taken of an array, by its buffer, its place and the format. */
