@@ -260,17 +260,23 @@ describe("docs/hosting.md", () => {
   });
 });
 
-test.each(["heed", "heed/assets", "heed/expr", "heed/layers", "heed/models", "heed/reference", "heed/text", "heed/viz"])(
-  "an import of %s that is not used leaves nothing in a bundle",
-  async (entry) => {
-    const consumer = await Consumer.make(`unused-${entry.replace("/", "-")}`, "page");
-    await writeFile(consumer.path("main.js"), `import * as unused from "${entry}";\nconsole.log("used");\n`);
-    const options = [["--bundle"], ["--format=esm"], ["--outfile=dist/main.js"]];
-    await build(consumer, { command: ESBUILD.command, options });
-    const lines = (await readFile(consumer.path("dist/main.js"), "utf8")).split("\n");
-    expect(lines.filter((line) => line !== "" && !line.startsWith("//"))).toEqual(['console.log("used");']);
-  },
-);
+test.each([
+  "heed",
+  "heed/assets",
+  "heed/expr",
+  "heed/layers",
+  "heed/models",
+  "heed/reference",
+  "heed/text",
+  "heed/viz",
+])("an import of %s that is not used leaves nothing in a bundle", async (entry) => {
+  const consumer = await Consumer.make(`unused-${entry.replace("/", "-")}`, "page");
+  await writeFile(consumer.path("main.js"), `import * as unused from "${entry}";\nconsole.log("used");\n`);
+  const options = [["--bundle"], ["--format=esm"], ["--outfile=dist/main.js"]];
+  await build(consumer, { command: ESBUILD.command, options });
+  const lines = (await readFile(consumer.path("dist/main.js"), "utf8")).split("\n");
+  expect(lines.filter((line) => line !== "" && !line.startsWith("//"))).toEqual(['console.log("used");']);
+});
 
 /** The least that heed needs, and the inline scripts of the page by their hashes: Parcel writes an import map into it. */
 function strictPolicy(page: string, entry: Entry): Readonly<Record<string, string>> {
