@@ -5,7 +5,7 @@
 //
 // Seeds 1 to 5 give 100 % of the labels right, each in some 30 s of computing on one thread. An encoder that has not read gets 20 to 70 %.
 
-import { Layer, Linear } from "heed/layers";
+import { Layer, Linear, quantize } from "heed/layers";
 import { AdamW, crossEntropy, train as learn, lora, warmupCosine } from "heed/train";
 import { draw, PAD, WORDS } from "./grammar.js";
 import * as language from "./language.js";
@@ -38,12 +38,23 @@ class Labeller extends Layer {
 }
 
 /**
- * `readingSteps` are those of the encoder, on sentences without labels, and come first.
+ * `readingSteps` are those of the encoder, on sentences without labels, and come first; none where `encoder`, the parameters of one that has
+ * read, are given. With `weights` the encoder is then rounded to int8 or int4, and the adapters learn beside that (QLoRA).
  *
- * @param {import("./options.js").RecipeOptions & { readingSteps?: number }} [options]
+ * @param {import("./options.js").RecipeOptions & {
+ *   readingSteps?: number,
+ *   encoder?: import("heed/layers").ParameterSource,
+ *   weights?: import("heed/layers").RoundedFormat | undefined,
+ * }} [options]
  */
-export async function train({ seed = 0, steps = 80, readingSteps = 500, signal, onStep, engine } = {}) {
-  const { model: bert } = await language.train({ kind: "masked", seed, steps: readingSteps, signal, onStep, engine });
+export async function train(options = {}) {
+  const { seed = 0, steps = 80, encoder, weights, signal, onStep, engine } = options;
+  const readingSteps = encoder === undefined ? (options.readingSteps ?? 500) : 0;
+  const { model: bert } =
+    encoder === undefined
+      ? await language.train({ kind: "masked", seed, steps: readingSteps, signal, onStep, engine })
+      : language.restore(encoder, { kind: "masked", engine });
+  if (weights !== undefined) quantize(bert, weights);
   const model = new Labeller(bert, seed, engine);
   const adapters = lora(model, { rank: 4, alpha: 8, targets: ["q_proj", "v_proj", "up_proj", "down_proj"], seed });
   model.unfreeze(["head"]);

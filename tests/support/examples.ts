@@ -62,7 +62,7 @@ export async function run({ program }: Example): Promise<readonly Claim[]> {
   return deserialize(Buffer.from(stdout, "base64"));
 }
 
-/** Numbers to within 1e-6, lists of any kind number by number. */
+/** Numbers to within 1e-6, lists of any kind number by number, objects field by field. */
 export function isTrue({ got, claimed }: Omit<Claim, "line">): boolean {
   if (typeof got === "number" && typeof claimed === "number") {
     return Object.is(got, claimed) || Math.abs(got - claimed) <= 1e-6;
@@ -70,7 +70,18 @@ export function isTrue({ got, claimed }: Omit<Claim, "line">): boolean {
   if (isList(got) && isList(claimed)) {
     return got.length === claimed.length && claimed.every((one, at) => isTrue({ got: got[at], claimed: one }));
   }
+  if (isRecord(got) && isRecord(claimed)) {
+    const names = Object.keys(claimed);
+    return (
+      Object.keys(got).length === names.length &&
+      names.every((name) => isTrue({ got: got[name], claimed: claimed[name] }))
+    );
+  }
   return got === claimed;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 function isList(value: unknown): value is readonly unknown[] {

@@ -152,3 +152,49 @@ export function product(weights: Float64Array, inputs: number, x: ArrayLike<numb
     return sum;
   });
 }
+
+const { fround } = Math;
+
+/** The sum of a group's activations as whole numbers, and the scale of these. */
+function rounded(
+  x: ArrayLike<number>,
+  first: number,
+  most: number,
+): { readonly scale: number; readonly numbers: number[] } {
+  const own = Array.from({ length: 32 }, (_, i) => x[first + i] ?? 0);
+  const largest = own.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+  if (largest < LEAST_GROUP) return { scale: 0, numbers: own.map(() => 0) };
+  const inverse = fround(most / largest);
+  // Added to a small number, 1.5 * 2^23 rounds it to a whole one, ties to even.
+  const rounder = 12582912;
+  return { scale: fround(largest / most), numbers: own.map((a) => fround(fround(a * inverse) + rounder) - rounder) };
+}
+
+/**
+ * x W^T of whole formats, bit for bit: exact sums of whole numbers by groups, scaled and added in their order, each step rounded to f32 by
+ * itself. JavaScript has the same arithmetic in every browser, so where a browser gives these bits, all do.
+ */
+export function exactProduct(tensor: StoredTensor, x: ArrayLike<number>): Float32Array {
+  const [rows = 0, inputs = 0] = tensor.shape;
+  const groups = allGroups(tensor);
+  const { format } = tensor;
+  const activations = Array.from({ length: inputs / 32 }, (_, at) =>
+    rounded(x, 32 * at, format === "int8" ? 8191 : 127),
+  );
+  return Float32Array.from({ length: rows }, (_, row) => {
+    let y = 0;
+    for (const [at, { scale, numbers }] of activations.entries()) {
+      const group = groups[(row * inputs) / 32 + at] as Group;
+      const products = group.numbers.reduce((sum, number, i) => sum + number * (numbers[i] ?? 0), 0);
+      const sum = numbers.reduce((a, b) => a + b, 0);
+      const scaled =
+        format === "int8"
+          ? fround(fround(products) * group.scale)
+          : format === "int4"
+            ? fround((products - 8 * sum) * group.scale)
+            : fround(fround(products * group.scale) + fround(group.offset * sum));
+      y = fround(y + fround(scaled * scale));
+    }
+    return y;
+  });
+}

@@ -1,7 +1,7 @@
 // The sixteen artefacts are what their names say, so that a test of a variant is a test of it.
 
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { decodeText } from "../../web/src/backends/wasm/binary.js";
 import { MODULES } from "../../web/src/backends/wasm/inlined.js";
 import { full, narrow, training } from "../../web/src/backends/wasm/inlined-more.js";
@@ -32,7 +32,22 @@ describe.each(ARTEFACTS)("$name, $module", ({ name, module }) => {
     let fused = 0;
     for (let at = bytes.indexOf(RELAXED_MADD); at !== -1; at = bytes.indexOf(RELAXED_MADD, at + 1)) fused += 1;
     // Twelve in each tile; by chance the three bytes meet once in 16 million.
+    // What is loaded for something else has nothing of it.
+    expect(bytes.includes("weights of this format")).toBe(module === "narrow");
     if (name.includes("relaxed") && module !== "narrow") expect(fused).toBeGreaterThan(24);
     else expect(fused).toBe(0);
   });
+});
+
+test("an engine with relaxed SIMD but not its dot products gets the module of plain SIMD, of the same memory", async () => {
+  const validate = vi.spyOn(WebAssembly, "validate").mockReturnValue(false);
+  try {
+    for (const end of ["", "-threads"] as const) {
+      expect(await narrow[`wasm-relaxed${end}`]()).toBe(await narrow[`wasm-simd${end}`]());
+    }
+    validate.mockRestore();
+    expect(await narrow["wasm-relaxed"]()).not.toBe(await narrow["wasm-simd"]());
+  } finally {
+    validate.mockRestore();
+  }
 });

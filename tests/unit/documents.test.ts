@@ -25,6 +25,7 @@ interface Block {
 const RUN = [
   ...readdirSync(join(root, "docs/semantics")).map((page) => `docs/semantics/${page}`),
   "docs/models.md",
+  "docs/quantization.md",
   "docs/training.md",
 ];
 const DOCUMENTS = ["README.md", "docs/architecture.md", "docs/hosting.md", "docs/performance.md", "docs/semantics.md"];

@@ -9,6 +9,9 @@ import { add, mul, sub, table } from "../../web/src/expr/index.js";
 import type { AttentionVjpOptions, LinearOptions, TensorLike } from "../../web/src/index.js";
 import { PACK } from "../../web/src/operations/affine.js";
 import { GRU } from "../../web/src/operations/gru.js";
+import { NARROW_GATHER } from "../../web/src/operations/narrow/narrow-gather.js";
+import { NARROW_GRU } from "../../web/src/operations/narrow/narrow-gru.js";
+import { NARROW_PRODUCT } from "../../web/src/operations/narrow/narrow-product.js";
 import type { Rows } from "../../web/src/operations/rows.js";
 import { SQUARE_SUM } from "../../web/src/operations/training/combine.js";
 import { GRU_BACKWARD } from "../../web/src/operations/training/gru-backward.js";
@@ -61,6 +64,9 @@ async function callsOf(backend: WasmBackend): Promise<Readonly<Record<string, Ca
     batch,
     isReversed: false,
   };
+  // Three matrices of zeros, in int8.
+  const weights = { resident: backend.zeros(3 * 2 * 144, "f32"), format: "int8" } as const;
+  const narrowGru = { gates: rows(0, 96), weights, bias: null, batch, isReversed: false };
   const transposed = await packed(1, hidden, 3 * hidden);
   const backward = { states: rows(0, hidden), transposed, stateGradients: null };
   const none = new Int32Array();
@@ -89,6 +95,10 @@ async function callsOf(backend: WasmBackend): Promise<Readonly<Record<string, Ca
     squareSum: call(SQUARE_SUM, { rows: rows(1, 0) }, 0),
     gru: call(GRU, { ...gru, state: null }, 0, 0),
     "gru, a state": call(GRU, { ...gru, state: rows(batch, hidden) }, 1, 1),
+    narrowGru: call(NARROW_GRU, { ...narrowGru, state: null }, 0, 0),
+    "narrowGru, a state": call(NARROW_GRU, { ...narrowGru, state: rows(batch, 32) }, 1, 1),
+    narrowGather: call(NARROW_GATHER, { table: weights, count: 48, length: 32, indices: none, keep: true }, 0),
+    narrowProduct: call(NARROW_PRODUCT, { left: rows(0, 48), weights, inputs: 32, addend: null }, 0),
     gruBackward: call(GRU_BACKWARD, { forward: { ...gru, state: null }, ...backward, lastGradient: null }, 0, 0, 0, 0),
     "gruBackward, a state": call(
       GRU_BACKWARD,

@@ -1,4 +1,4 @@
-// What docs/semantics/, docs/models.md and docs/training.md show is what the package gives, in every section.
+// What docs/semantics/, docs/models.md, docs/quantization.md and docs/training.md show is what the package gives, in every section.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { examplesOf, isTrue, run } from "../support/examples.js";
 const docs = new URL("../../docs/", import.meta.url);
 const pages = readdirSync(new URL("semantics/", docs)).map((page) => `semantics/${page}`);
 
-describe.each([...pages, "models.md", "training.md"])("docs/%s", (name) => {
+describe.each([...pages, "models.md", "quantization.md", "training.md"])("docs/%s", (name) => {
   const guide = readFileSync(new URL(name, docs), "utf8");
 
   test.each(examplesOf(guide))("$heading", async (example) => {

@@ -59,6 +59,12 @@ test("what training loads beside layers is within 115 kB brotli", () => {
   }
 });
 
+test("what stored weights load beside layers is within 125 kB brotli", () => {
+  for (const [name, { chunk }] of Object.entries(sizes.narrow)) {
+    expect(chunk, name).toBeLessThanOrEqual(125_000);
+  }
+});
+
 test("the views are within 10 kB brotli, with all that they load", () => {
   expect(sizes.viz).toBeLessThanOrEqual(10_000);
 });

@@ -5,15 +5,18 @@ import { createHeed, type KVCache } from "../../../web/src/index.js";
 import {
   BertModel,
   DistilBertModel,
+  dequantize,
   EmbeddingGemmaModel,
   Gemma3Model,
   greedy,
   type ModelConfig,
   ModernBertModel,
   MPNetModel,
+  type ParameterMap,
   type ParameterTensor,
   Qwen2Model,
   Qwen3Model,
+  quantize,
   RobertaModel,
   SmolLM3Model,
 } from "../../../web/src/layers/index.js";
@@ -260,6 +263,29 @@ const MODELS = {
   distilbert: DistilBertModel,
   mpnet: MPNetModel,
 } as const;
+
+describe.each(Object.entries(MODELS))("%s from other files", (name, Model) => {
+  const { config, parameters, tokens, mask } = caseOf(name);
+
+  const resultOf = async (given: ParameterMap, weights?: "as stored"): Promise<ParameterTensor> => {
+    const model = new Model(config, { engine: heed }).load(given, weights === undefined ? "" : { weights });
+    // Those of causal models have the same options here.
+    const result = await (model as RobertaModel).forward(tokens, { mask });
+    model.dispose();
+    return unpadded("logits" in result && result.logits !== undefined ? result.logits : result.hidden, mask);
+  };
+
+  test("its own names give the same bits", async () => {
+    const own = new Model(config, { engine: heed }).load(parameters).parameters();
+    expect((await resultOf(own)).data).toEqual((await resultOf(parameters)).data);
+  });
+
+  test("weights in bf16 compute what these numbers do in f32", async () => {
+    const narrow = new Map([...parameters].map(([key, value]) => [key, quantize(value, "bf16")]));
+    const wide = new Map([...narrow].map(([key, value]) => [key, dequantize(value)]));
+    expect(worstDifference(await resultOf(narrow, "as stored"), await resultOf(wide), DEPTH)).toBeLessThan(1);
+  });
+});
 
 test.each<[keyof typeof MODELS, ModelConfig, string, string]>([
   ["qwen2", { model_type: "qwen2_moe" }, "unsupported", 'config.model_type must be "qwen2", got "qwen2_moe"'],

@@ -6,7 +6,14 @@ import type { Heed } from "../../../web/src/index.js";
 import { Embedding, Linear, type StoredTensor } from "../../../web/src/layers/index.js";
 import { ENGINE_KINDS, nameOf, openKind } from "../../support/engines.js";
 import { Random } from "../../support/random.js";
-import { decoded, type Narrow, product, productBounds, randomStored } from "../../support/stored-weights.js";
+import {
+  decoded,
+  exactProduct,
+  type Narrow,
+  product,
+  productBounds,
+  randomStored,
+} from "../../support/stored-weights.js";
 
 const SEED = 91;
 
@@ -83,6 +90,18 @@ describe("on the calling thread", () => {
     // The bound is one that can be missed.
     expect(closest).toBeGreaterThan(0.01);
   });
+
+  test.each(scenes.filter(([, { weight }]) => !(weight.data instanceof Uint16Array)))(
+    "%s: bits are those that follow from the definition",
+    async (_, { weight, rows }) => {
+      const [outputs = 0] = weight.shape;
+      const { data } = await linear(engine, weight).forward(tensorOf(rows));
+      for (const [at, row] of rows.entries()) {
+        const wanted = exactProduct(weight, row);
+        expect(wanted.findIndex((number, output) => number !== data[at * outputs + output])).toBe(-1);
+      }
+    },
+  );
 
   test.each(scenes.filter((_, at) => at % SIZES.length === 2))(
     "%s: what is not finite stays in its row",

@@ -1,5 +1,6 @@
 // The modules beside the core one, likewise from files.
 
+import { hasRelaxedDot } from "../../platform/relaxed-dot.js";
 import type { VariantTable } from "./variants.js";
 
 /** As in hosted.ts. */
@@ -43,21 +44,28 @@ export const training: VariantTable = {
   }),
 };
 
+/** Without dot products of relaxed SIMD plain SIMD computes the same bits. */
 export const narrow: VariantTable = {
   "wasm-simd": async () => ({
     ...(await import("./generated/glue/wasm-simd-narrow.js")),
     binary: new URL("./assets/wasm-simd-narrow.wasm", HEED_MODULE_URL),
   }),
-  "wasm-relaxed": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-narrow.js")),
-    binary: new URL("./assets/wasm-relaxed-narrow.wasm", HEED_MODULE_URL),
-  }),
+  "wasm-relaxed": async () => {
+    if (!hasRelaxedDot()) return narrow["wasm-simd"]();
+    return {
+      ...(await import("./generated/glue/wasm-relaxed-narrow.js")),
+      binary: new URL("./assets/wasm-relaxed-narrow.wasm", HEED_MODULE_URL),
+    };
+  },
   "wasm-simd-threads": async () => ({
     ...(await import("./generated/glue/wasm-simd-threads-narrow.js")),
     binary: new URL("./assets/wasm-simd-threads-narrow.wasm", HEED_MODULE_URL),
   }),
-  "wasm-relaxed-threads": async () => ({
-    ...(await import("./generated/glue/wasm-relaxed-threads-narrow.js")),
-    binary: new URL("./assets/wasm-relaxed-threads-narrow.wasm", HEED_MODULE_URL),
-  }),
+  "wasm-relaxed-threads": async () => {
+    if (!hasRelaxedDot()) return narrow["wasm-simd-threads"]();
+    return {
+      ...(await import("./generated/glue/wasm-relaxed-threads-narrow.js")),
+      binary: new URL("./assets/wasm-relaxed-threads-narrow.wasm", HEED_MODULE_URL),
+    };
+  },
 };

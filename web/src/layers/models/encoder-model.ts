@@ -163,7 +163,15 @@ export class EncoderModel extends Layer {
   }
 
   #filled(parameters: GivenParameters, prefix: string): Filling {
-    if (parameters.has(`${prefix}words.weight`)) return super.fill(parameters, prefix);
+    if (parameters.has(`${prefix}words.weight`)) {
+      const names = [...parameters.keys()];
+      const isThere = (part: string): boolean => names.some((name) => name.startsWith(`${prefix}${part}.`));
+      return super.fill(
+        parameters,
+        prefix,
+        ["pooler", "head"].filter((part) => !isThere(part)),
+      );
+    }
     const names = this.#names;
     const made = new PublishedParameters(this.where, parameters, prefix, this.names(), names);
     const { start } = made.takeAll(names, this.#encoder.layers);

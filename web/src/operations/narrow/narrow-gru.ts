@@ -12,7 +12,7 @@ export interface NarrowGruProblem extends GruInputs {
 
 /** Its results are those of GRU. */
 export const NARROW_GRU: Operation<NarrowGruProblem> = {
-  name: "gru",
+  name: "gru of stored weights",
   module: "narrow",
   call: CALL,
   pack(problem, builder) {
