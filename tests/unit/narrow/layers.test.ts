@@ -289,9 +289,9 @@ test("layers that are loaded from one tensor share it, and each lives on when th
 test("attention takes PyTorch's joined matrix in any format", async () => {
   using engine = await openKind({ variant: "simd", worker: null });
   const torch = {
-    in_proj_weight: tensor(192, 64),
+    in_proj_weight: { data: random.floats(192 * 64, 1 / 8), shape: [192, 64] },
     in_proj_bias: tensor(192),
-    "out_proj.weight": tensor(64, 64),
+    "out_proj.weight": { data: random.floats(64 * 64, 1 / 8), shape: [64, 64] },
     "out_proj.bias": tensor(64),
   };
   const layer = new MultiHeadAttention({ embedDim: 64, heads: 4, engine });
