@@ -18,6 +18,7 @@ import {
   type StoredTensor,
   saveSafetensors,
 } from "../../../web/src/layers/index.js";
+import { loadModel } from "../../../web/src/models/index.js";
 import { FEW_KINDS, openKind } from "../../support/engines.js";
 import { Random } from "../../support/random.js";
 import { decoded, type Narrow, randomStored } from "../../support/stored-weights.js";
@@ -305,6 +306,15 @@ describe("memory", () => {
     );
     expect(() => model.load(source)).toThrow(expect.objectContaining({ code: "memory" }));
     expect(model.parameters().size).toBe(0);
+  });
+
+  test("loadModel looks at its configuration, and at no weights", async () => {
+    const files = { "config.json": new Blob([JSON.stringify(HUGE)]), "model.safetensors": new Blob(["no such file"]) };
+    await expect(loadModel(files)).rejects.toMatchObject({
+      code: "memory",
+      message: expect.stringMatching(/^loadModel: the parameters must fit into 2\.08 GB .* "int4" takes 1\.\d\d GB$/),
+    });
+    await expect(loadModel(files, { weights: "int4" })).rejects.toMatchObject({ code: "load" });
   });
 
   test("a GGUF file of such a model is refused by its header", async () => {

@@ -21,7 +21,9 @@ export function assertRoom(where: string, taken: readonly Taken[]): void {
   const needed = sumOf(
     new Map(loaded.map(([parameter, value]) => [keyOf(parameter, value), bytesFor(parameter, value)])),
   );
-  assertBytes(where, needed, () => remedyFor(loaded));
+  const bytesAs = (weights: Weights): number =>
+    sumOf(new Map(loaded.map(([parameter, value]) => [placeOf(value), bytesIn(parameter, weights)])));
+  assertBytes(where, needed, () => remedyOf(bytesAs));
 }
 
 /** Throws where parameters of so many bytes do not fit into an engine. `remedy` tells what would. */
@@ -31,9 +33,10 @@ export function assertBytes(where: string, needed: number, remedy: () => string)
   throw new HeedError("memory", `${where}: ${rule}, and take ${gigabytes(needed)}: ${remedy()}`);
 }
 
-function remedyFor(loaded: readonly (readonly [Parameter, ParameterTensor | StoredNumbers])[]): string {
+/** The formats that would fit, of which `bytesIn` tells the bytes. */
+export function remedyOf(bytesIn: (weights: Weights) => number): string {
   const fitting = NARROWER.flatMap((weights) => {
-    const bytes = sumOf(new Map(loaded.map(([parameter, value]) => [placeOf(value), bytesIn(parameter, weights)])));
+    const bytes = bytesIn(weights);
     return bytes <= ROOM ? [`"${weights}" takes ${gigabytes(bytes)}`] : [];
   });
   return fitting.length > 0 ? `as option weights, ${fitting.join(", ")}` : "no format of weights is small enough";

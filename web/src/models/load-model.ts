@@ -19,7 +19,7 @@ import { PublishedPaths } from "./published-paths.js";
 import { readFolder } from "./read-folder.js";
 import { readGguf } from "./read-gguf.js";
 import type { ModelRecord } from "./record.js";
-import { fillModel, readingOf } from "./weights.js";
+import { assertModelFits, fillModel, readingOf } from "./weights.js";
 
 export interface LoadModelOptions {
   /** The format in which weights stay in memory. Default "f32". */
@@ -70,7 +70,7 @@ async function load(
       (file: string) =>
       ({ loaded, total }: { readonly loaded: number; readonly total: number | undefined }) =>
         report({ loaded, total, file }),
-    check: (config: ModelConfig) => familyOf(where, config).make(config, { engine }),
+    check: (config: ModelConfig) => assertModelFits(where, familyOf(where, config).make(config, { engine }), weights),
   };
   const record = files.gguf === null ? await readFolder(where, files, reading) : await readGguf(files.gguf, reading);
   const { config, tensors } = record;

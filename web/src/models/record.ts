@@ -23,6 +23,6 @@ export interface ReadingOptions {
   readonly report: (
     file: string,
   ) => (progress: { readonly loaded: number; readonly total: number | undefined }) => void;
-  /** Refuses a configuration before its weights are read. */
+  /** Refuses a configuration, or a model that is too large, before its weights are read. */
   readonly check: (config: ModelConfig) => void;
 }
