@@ -30,7 +30,7 @@ async function byRollup(entry, name) {
     resolveId: (id) => (id === "main" ? join(process.cwd(), "main.js") : null),
     load: (id) => (id.endsWith("/shaking/main.js") ? main(entry, name) : null),
     // What is loaded later does not count, and is most of the package.
-    resolveDynamicImport: (specifier) => ({ id: specifier, external: true }),
+    resolveDynamicImport: (specifier) => (typeof specifier === "string" ? { id: specifier, external: true } : null),
   };
   const made = await rollup({ input: "main", cache, plugins: [one, nodeResolve()] });
   cache = made.cache;
