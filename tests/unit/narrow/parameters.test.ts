@@ -383,8 +383,8 @@ describe("files", () => {
   test("of F16 and BF16 are widened, or kept as they are for layers that keep them", async () => {
     const widened = await loadSafetensors(file);
     expect([...widened.values()].map(({ dtype }) => dtype)).toEqual(["f32", "f32", "f32"]);
-    const halves = await loadSafetensors(file, { keepHalves: true });
-    expect(["half", "brain"].map((name) => halves.get(name)?.dtype)).toEqual(["f16", "f32"]);
+    const kept = await loadSafetensors(file, { keepHalves: true });
+    expect(["half", "brain"].map((name) => kept.get(name)?.dtype)).toEqual(["f16", "f32"]);
     const index = new Blob([JSON.stringify({ weight_map: { half: "a", brain: "a", full: "a" } })]);
     const shards = await loadSafetensorsShards(index, { weights: "as stored", resolve: () => file });
     const stored = await loadSafetensors(file, { weights: "as stored" });
