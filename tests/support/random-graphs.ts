@@ -93,6 +93,11 @@ export function randomGraph(random: Random, operations: number): Graph {
     inputs.push(node);
     return node;
   };
+  /** A node that another one is made of. */
+  const kept = (node: Node): Node => {
+    nodes.push(node);
+    return node;
+  };
   const any = (): Node =>
     nodes.length > 0 && random.chance(0.75) ? random.pick(nodes as [Node, ...Node[]]) : input(shapeOf(random));
   const unary = (name: keyof typeof UNARY, x: Node): Node => ({
@@ -122,13 +127,13 @@ export function randomGraph(random: Random, operations: number): Graph {
   };
   /** x^2 + 1, of which there are logarithms, roots and quotients. */
   const positive = (x: Node): Node => {
-    const square = binary("mul", x, x);
-    nodes.push(square);
-    const one = { name: "1", shape: [], value: () => Float64Array.of(1), run: (pass: Pass) => pass.add(1, 0) };
-    nodes.push(one);
-    const made = binary("add", square, one);
-    nodes.push(made);
-    return made;
+    const square = kept(binary("mul", x, x));
+    return kept({
+      name: "plus 1",
+      shape: square.shape,
+      value: (of) => of(square).map((value) => value + 1),
+      run: (pass, of) => pass.add(1, of(square)),
+    });
   };
   const reduce = (name: "sum" | "mean" | "max", x: Node): Node => {
     const axes = x.shape.map((_, axis) => axis).filter(() => random.chance(0.5));
@@ -339,16 +344,12 @@ export function randomGraph(random: Random, operations: number): Graph {
     if (kind === 2) return binary("div", x, positive(x));
     if (kind === 3) return unary(random.pick(["log", "sqrt"]), positive(x));
     // Exponentials of what is bounded stay small.
-    if (kind === 4) return unary("exp", unary2(unary("tanh", x)));
+    if (kind === 4) return unary("exp", kept(unary("tanh", x)));
     if (kind === 5) return unary(random.pick(["tanh", "sigmoid", "relu"]), x);
     if (kind === 6) return reduce(random.pick(["sum", "mean", "max"]), x);
     if (kind === 7 && x.shape.length > 0) return byAxis(random.pick(["softmax", "normalize"]), x);
     if (kind === 8) return matmul(x);
     return shaped(x);
-  };
-  const unary2 = (node: Node): Node => {
-    nodes.push(node);
-    return node;
   };
   for (let operation = 0; operation < operations; operation++) nodes.push(draw());
   const ends = nodes.slice(-2);

@@ -1,7 +1,7 @@
 // Of numbers in another order: back to where they came from. What repeats has the sum, what was cut away zeros.
 
 import { product } from "../../api/operands.js";
-import { JOIN, type JoinProblem, MOVE, type Move, type MoveProblem } from "../../operations/training/move.js";
+import { type JoinProblem, MOVE, type Move, type MoveProblem } from "../../operations/training/move.js";
 import type { Adjoint } from "../backward-step.js";
 import { summed } from "../sums.js";
 

@@ -4,20 +4,20 @@ import { product } from "../../api/operands.js";
 import type { Tensor } from "../../api/tensor.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
-import { pointwise } from "../../layers/affine.js";
 import type { Scope } from "../../layers/scope.js";
+import { POINTWISE } from "../../operations/pointwise.js";
 import { ELEMENTWISE, type ElementwiseFunction } from "../../operations/training/elementwise.js";
+import { rowsOf } from "../../operations/training/vectors.js";
 import { moved } from "./shapes.js";
 import { residentOf } from "./values.js";
 
-/** Functions that are activations of layers too. */
-const ACTIVATIONS = { relu: "relu", tanh: "tanh", sigmoid: "sigmoid" } as const;
-
-export type Unary = "exp" | "log" | "sqrt" | keyof typeof ACTIVATIONS;
+/** The last three are activations of layers too. */
+export type Unary = "exp" | "log" | "sqrt" | "relu" | "tanh" | "sigmoid";
 
 export function unary(scope: Scope, name: Unary, x: Tensor): Promise<Tensor> {
   if (name === "exp" || name === "log" || name === "sqrt") return elementwise(scope, name, [x], x.shape);
-  return pointwise(scope, x, { activation: ACTIVATIONS[name] });
+  const rule = { activation: name, bias: null, factor: null, addend: null };
+  return scope.make(POINTWISE, { input: rowsOf(residentOf(scope, x), x.shape.at(-1) ?? 1), rule }, x.shape);
 }
 
 /** A function of tensors that broadcast to one shape. */
