@@ -23,4 +23,5 @@ export type { PassValue } from "./pass/values.js";
 export type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
 export { relativeBiasVjp, relativeKeysVjp, relativeValuesVjp } from "./relative-vjp.js";
 export { constant, linear, type Schedule, warmupCosine } from "./schedules.js";
+export { Sequential, type Step } from "./sequential.js";
 export { type StepReport, type TrainOptions, train } from "./train.js";

@@ -7,12 +7,13 @@ import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { copied } from "../../layers/affine.js";
+import type { LayerParameter } from "../../layers/parameter-rule.js";
 import { Parameter } from "../../layers/parameters.js";
 import type { Scope } from "../../layers/scope.js";
 import { vectorOf } from "../../operations/training/vectors.js";
 
 /** A tensor of the pass, or of the engine; an array with its shape; a parameter of a layer; a number, whose shape is []. */
-export type PassValue = TensorInput | Parameter | number | Promise<Tensor>;
+export type PassValue = TensorInput | LayerParameter | number | Promise<Tensor>;
 
 /** The tensors that parameters are in a pass. */
 const PARAMETERS = new WeakMap<Scope, Map<Parameter, Promise<Tensor>>>();
