@@ -68,20 +68,20 @@ function givenBy(state: ThreadState) {
 const SCENES = {
   "look-up": ({ state: { lookedUp }, x, words }) => {
     const found = words.indexOf(lookedUp);
-    const cells = rowsOf(toy.valuesOf(x)).map(([body, extent]) => (body ? "a body" : extent ? "an extent" : "–"));
+    const cells = rowsOf(toy.valuesOf(x)).map(([life, size]) => (life ? "it lives" : size ? "it has a size" : "–"));
     const weights = words.map((_, word) => (word === found ? 1 : 0));
     return {
       keyed: "key",
       query: { title: lookedUp },
       columns: [weightBars("equal?", weights), { kind: "text", title: "value", tone: "value", cells }],
-      said: found < 0 ? `“${lookedUp}” is no key here: nothing comes back.` : `${lookedUp}: it has ${cells[found]}.`,
+      said: found < 0 ? `“${lookedUp}” is no key here: nothing comes back.` : `${lookedUp}: ${cells[found]}.`,
     };
   },
   "soft look-up": ({ state: { sharpness, ending }, x, keys, values }) => {
     const wanted = [sharpness, 0, sharpness, 0];
     const { weights, output } = toy.lookOf(x, wanted, { scale: 1 });
     return {
-      query: { title: "a noun with a body", numbers: wanted, full: 8 },
+      query: { title: "a noun that lives", numbers: wanted, full: 8 },
       columns: [keys, weightBars("weight", weights), values],
       output: { numbers: output, column: 2 },
       said: `animal has ${percent(weights[toy.ANIMAL] ?? 0)} of the weight, road ${percent(weights[toy.ROAD] ?? 0)}, ${ending} ${percent(weights[toy.LAST] ?? 0)}. The output has some of each.`,
@@ -179,7 +179,7 @@ const SCENES = {
   layers: ({ state: { ending }, x }) => {
     const [first, second] = [toy.rowOf(x, "adjectives", toy.IT), toy.rowOf(toy.afterLayer(x), "nouns", toy.IT)];
     const added = exact(Math.max(...first.output), 2);
-    const [what, noun] = ending === "tired" ? ["body", "animal"] : ["extent", "road"];
+    const [what, noun] = ending === "tired" ? ["life", "animal"] : ["size", "road"];
     return {
       asker: toy.IT,
       query: { title: "it, in layer 2", numbers: second.query, full: 7 },

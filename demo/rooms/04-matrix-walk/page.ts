@@ -62,7 +62,7 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
     title: "From words to outputs",
     body: [
       board.element,
-      legend({ query: "above 0", below: "below 0, the darker the larger", share: "attention weights" }),
+      legend({ query: "above 0", below: "below 0; the stronger, the larger", share: "attention weights" }),
     ],
     controls: [heads.element, later, restore],
     more,

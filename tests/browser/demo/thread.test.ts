@@ -127,9 +127,9 @@ test("two layers let go of the animal when the road is too wide, and the address
   const noun = async (word: string): Promise<number> => Number.parseInt(await figure(page, word, 1), 10);
   expect(await noun("animal")).toBeGreaterThan(3 * (await noun("road")));
   await page.getByRole("radio", { name: "wide" }).check({ force: true });
-  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds extent .*: road, 7\d\s%/);
+  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds size .*: road, 7\d\s%/);
   expect(await noun("road")).toBeGreaterThan(3 * (await noun("animal")));
   expect(await hashOf(page)).toBe("#too=wide");
   await page.goBack();
-  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds body .*: animal/);
+  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds life .*: animal/);
 });
