@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { apart } from "./apart.js";
+import { DOCUMENT_PAGES, documents } from "./documents.js";
 import { FRONT, frame, PAGES, THREAD } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
 import { notices } from "./notices.js";
@@ -55,7 +56,7 @@ export default defineConfig({
   base: "./",
   // A file that is missing is missing, and not the front page.
   appType: "mpa",
-  plugins: [frame(), contentSecurityPolicy(), notices(), keepOffline()],
+  plugins: [documents(), frame(), contentSecurityPolicy(), notices(), keepOffline()],
   css: { postcss: { plugins: [apart] } },
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
@@ -68,6 +69,6 @@ export default defineConfig({
     target: "es2022",
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: [FRONT, THREAD, ...PAGES.map(({ file }) => file)].map(at) },
+    rolldownOptions: { input: [FRONT, THREAD, ...PAGES.map(({ file }) => file), ...DOCUMENT_PAGES].map(at) },
   },
 });

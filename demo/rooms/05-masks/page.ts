@@ -37,6 +37,7 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   const withSums = h("div", { class: "with-sums" }, ...matrices.of(...MATRICES));
   const board = new Board({
     steps: ["no mask", "masked"],
+    rests: 1,
     picked: (row) => teller.point({ name: "A", row: Number(row), col: 0 }, true),
     moved: (at) => {
       place = at;

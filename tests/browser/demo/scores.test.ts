@@ -255,7 +255,7 @@ test("the room says what a formula gives, and how the rest agrees", async () => 
     // The largest f32 difference of eleven kinds of score.
     await expect
       .poll(() => page.locator(".agreement").textContent(), { message: formula })
-      .toMatch(new RegExp(`worked arithmetic agree to [67] decimals${rest}\\.$`));
+      .toMatch(new RegExp(`they agree to [67] decimals${rest}\\.$`));
   }
 });
 
