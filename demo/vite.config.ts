@@ -38,6 +38,18 @@ function contentSecurityPolicy(): Plugin {
   };
 }
 
+/** The headers for hosts that read them from a file of this name. */
+function headersFile(): Plugin {
+  const lines = Object.entries(isolation).map(([name, value]) => `  ${name}: ${value}\n`);
+  return {
+    name: "headers-file",
+    apply: "build",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: "_headers", source: `/*\n${lines.join("")}` });
+    },
+  };
+}
+
 /** `heed` from its own exports map, as in node_modules; HEED_SOURCE=1 takes the sources, for work on the package. */
 function heedEntries(): { find: RegExp; replacement: string }[] {
   const { exports }: { exports: Record<string, string | { types: string; default: string }> } = JSON.parse(
@@ -56,7 +68,7 @@ export default defineConfig({
   base: "./",
   // A file that is missing is missing, and not the front page.
   appType: "mpa",
-  plugins: [documents(), frame(), contentSecurityPolicy(), notices(), keepOffline()],
+  plugins: [documents(), frame(), contentSecurityPolicy(), headersFile(), notices(), keepOffline()],
   css: { postcss: { plugins: [apart] } },
   resolve: { alias: heedEntries() },
   server: { headers: isolation },

@@ -19,7 +19,7 @@ import { encoded, readCodec, tokenStream } from "./text-codec.js";
 /** What a model continues: the turns of a dialogue, a text, or tokens. */
 export type Prompt = readonly Message[] | string | ArrayLike<number>;
 
-export interface TextOptions extends Omit<SampleOptions, "eos">, WatchOptions {
+export interface TextOptions extends Omit<SampleOptions, "eos">, Omit<WatchOptions, "scores"> {
   /** 0 takes the likeliest token. Default 0. */
   readonly temperature?: number | undefined;
   /** Strings before which the text ends. */

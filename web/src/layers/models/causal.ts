@@ -14,7 +14,7 @@ import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
 import { readCaches } from "../stack-caches.js";
-import { handOutStates, type StackMade } from "../stacks.js";
+import { handOutScores, handOutStates, type StackMade } from "../stacks.js";
 import { noteMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { Labels } from "./labels.js";
@@ -47,6 +47,8 @@ export interface CausalResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and what the head reads, [B, L, dim] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
@@ -135,6 +137,7 @@ export abstract class CausalModel extends Layer {
         });
         const logits = wantsLogits ? await this.#logits(scope, output, isLast ? last : null, last) : undefined;
         const hiddenStates = await handOutStates(scope, keep);
+        const scores = await handOutScores(scope, keep);
         const made = [];
         for (const { self } of attentions ?? []) made.push(await handOut(scope, await chosenHeads(scope, self), keep));
         const hidden = wantsHidden ? await handOut(scope, output, keep) : undefined;
@@ -149,6 +152,7 @@ export abstract class CausalModel extends Layer {
           mask: counts ?? undefined,
           attentions: attentions && made,
           hiddenStates,
+          scores,
         };
       },
     );
