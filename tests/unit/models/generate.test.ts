@@ -137,7 +137,7 @@ describe("where a text ends", () => {
     const generation = new TextEncoder().encode(JSON.stringify({ eos_token_id: [first, 5] }));
     const lm = await loadModel({ ...files, "generation_config.json": generation }, { engine });
     expect(await piecesOf(lm, PROMPT)).toEqual([
-      { text: "", tokens: [], attentions: undefined, hiddenStates: undefined, end: "eos" },
+      { sequence: 0, text: "", tokens: [], attentions: undefined, hiddenStates: undefined, end: "eos" },
     ]);
     lm.dispose();
   });
