@@ -78,8 +78,10 @@ export async function studyWeights(stage, settings) {
       );
       /** @type {Record<string, number>} */
       const bytes = {};
-      for (const { name, page } of all.filter((each) => each.page === "model"))
-        bytes[name] = await stage.ask({ name, page, threads, options: {} }, "memoryBytes");
+      for (const { name } of results.filter(({ failure, rate }) => failure === null && rate === null)) {
+        const each = all.find((other) => other.name === name);
+        if (each?.page === "model") bytes[name] = await stage.ask(each, "memoryBytes");
+      }
       for (const each of all) await stage.close(each);
       console.log(`▸ ${shape}, ${threads} threads: ${results.map(told).join(", ")}`);
       studies.push({ shape, threads, results, bytes });
@@ -105,7 +107,9 @@ export async function studyRows(stage, settings) {
       one(`heed ${rows}`, "linear", 1, { weights: format, rows: String(rows), features: String(features) }),
     );
     const numbers = String(Math.min(MOST_NUMBERS, Math.ceil(bytes / 4)));
-    const all = [...layers, one("read", "peak", 1, { variant: "simd", loop: "read", numbers })];
+    // The kernel itself, on weights in the first-level cache.
+    const loops = format.startsWith("int") ? [one("kernel", "peak", 1, { variant: "relaxed", loop: format })] : [];
+    const all = [...layers, ...loops, one("read", "peak", 1, { variant: "simd", loop: "read", numbers })];
     const results = await measure(stage, NONE, all, settings.pace);
     for (const each of all) await stage.close(each);
     studies.push({ format, bytes, results });
