@@ -41,6 +41,7 @@ const BERT = {
 
 const SHAPES: Readonly<Record<string, ModelShape>> = {
   bert: { ...BERT, batch: 8, tokens: 128 },
+  notes: { ...BERT, batch: 1, tokens: 256 },
   gpt2: {
     model: "gpt2",
     layers: 12,

@@ -173,6 +173,6 @@ const RUN = 64;
 
 async function makeRoom(caches: readonly KVCache[], { past, tokens }: ModelShape): Promise<void> {
   const [first] = caches;
-  if (first === undefined || first.length + tokens <= past + Math.max(tokens, RUN)) return;
+  if (first === undefined || first.length + tokens <= Math.min(first.maxLength, past + Math.max(tokens, RUN))) return;
   await Promise.all(caches.map((cache) => cache.truncate(past)));
 }

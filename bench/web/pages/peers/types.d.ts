@@ -113,10 +113,22 @@ declare module "@huggingface/transformers" {
     (inputs: object): Promise<Readonly<Record<string, { readonly data: unknown } | undefined>>>;
     dispose(): Promise<unknown>;
   }
+  export interface GeneratingModel extends PretrainedModel {
+    generate(options: object): Promise<unknown>;
+  }
+  export interface Extractor {
+    (texts: readonly string[], options: { readonly pooling: "mean"; readonly normalize: boolean }): Promise<unknown>;
+    dispose(): Promise<unknown>;
+  }
+  export function pipeline(task: "feature-extraction", name: string, options: PretrainedOptions): Promise<Extractor>;
+  export const AutoModelForCausalLM: {
+    from_pretrained(name: string, options: PretrainedOptions): Promise<GeneratingModel>;
+  };
   export const env: {
     readonly version: string;
     readonly backends: { readonly onnx: { readonly wasm: { numThreads: number; wasmPaths: string } } };
     allowRemoteModels: boolean;
+    allowLocalModels: boolean;
     useCustomCache: boolean;
     customCache: { match(address: string): Promise<Response | undefined>; put(): Promise<void> };
   };
