@@ -78,7 +78,10 @@ const studies = [];
 const loaded = [];
 let browser = "";
 for (const { page, worker, threads: counts, ...headers } of pages) {
-  const server = await serve({ ...headers, before: values.before && resolve(values.before) });
+  const server = await serve({
+    ...headers,
+    ...(values.before !== undefined && { others: { before: resolve(values.before) } }),
+  });
   const stage = await Stage.open({ address: server.address, executablePath, hasGpu: false });
   browser = stage.version;
   try {

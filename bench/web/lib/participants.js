@@ -5,7 +5,7 @@ import { DECODE } from "./shapes.js";
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model" | "linear" | "loaded" | "transformers" | "wllama" | "training/heed" | "training/jax" | "training/tfjs"} page
+ * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model" | "linear" | "quality" | "loaded" | "transformers" | "wllama" | "training/heed" | "training/jax" | "training/tfjs"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */

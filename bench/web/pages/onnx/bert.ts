@@ -23,7 +23,7 @@ export function bertGraph(
   const norm = (x: string, name: string): string => {
     const [weight, bias] = [at(`${name}.weight`), at(`${name}.bias`)].map(({ data }) => graph.constant(data, dim));
     return graph.op("LayerNormalization", [x, weight ?? "", bias ?? ""], {
-      axis: { int: -1 },
+      axis: { int: 2 },
       epsilon: { float: EPSILON },
     });
   };
@@ -51,7 +51,7 @@ export function bertGraph(
     const key = headsOf(linear(x, `${block}.attention.self.key`), 0, 2, 3, 1);
     const value = headsOf(linear(x, `${block}.attention.self.value`), 0, 2, 1, 3);
     const scores = graph.op("Add", [graph.op("Mul", [graph.op("MatMul", [query, key]), scale]), mask]);
-    const context = graph.op("MatMul", [graph.op("Softmax", [scores], { axis: { int: -1 } }), value]);
+    const context = graph.op("MatMul", [graph.op("Softmax", [scores], { axis: { int: 3 } }), value]);
     const together = graph.op("Transpose", [context], { perm: { ints: [0, 2, 1, 3] } });
     const attended = linear(graph.op("Reshape", [together, joined]), `${block}.attention.output.dense`);
     x = norm(graph.op("Add", [attended, x]), `${block}.attention.output.LayerNorm`);

@@ -24,7 +24,7 @@ export function llamaGraph(
   const linear = (x: string, name: string): string => graph.linear(x, at(name));
   const norm = (x: string, name: string): string =>
     graph.op("SimplifiedLayerNormalization", [x, graph.constant(at(name).data, dim)], {
-      axis: { int: -1 },
+      axis: { int: 2 },
       epsilon: { float: EPSILON },
     });
 

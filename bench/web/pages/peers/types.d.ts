@@ -8,6 +8,7 @@ declare module "onnxruntime-web/wasm" {
   export class Tensor {
     constructor(type: "float32", data: Float32Array, shape: readonly number[]);
     constructor(type: "int32", data: Int32Array, shape: readonly number[]);
+    constructor(type: "int64", data: BigInt64Array, shape: readonly number[]);
     readonly data: unknown;
   }
   export class InferenceSession {
