@@ -41,15 +41,6 @@ namespace heed::kernels {
 #endif
 }
 
-/// Two int8, as int16, in every lane.
-[[gnu::always_inline]] inline I32Batch broadcast_i8_pair(const std::int8_t* pair) {
-#ifdef __wasm_simd128__
-  return wasm_i16x8_extend_low_i8x16(wasm_v128_load16_splat(pair));
-#else
-  return {(pair[0] & 0xFFFF) | (pair[1] * 0x10000)};
-#endif
-}
-
 /// The pairs of nibbles of 16 bytes, widened to int16: those of outputs `vector` * kLanes on, of which the first eight
 /// are low.
 [[gnu::always_inline]] inline I32Batch load_nibble_pairs(const std::uint8_t* pairs, int vector) {
