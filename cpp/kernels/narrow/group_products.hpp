@@ -8,10 +8,12 @@ namespace heed::kernels {
 
 inline constexpr int kNarrowVectors = kNarrowPanel / kLanes;
 
+/// Sums of products; of nibbles, 8 less than each.
 template <int kRows>
 using NarrowTile = I32Batch[kRows][kNarrowVectors];
 
-/// By products of 16 bits, a pair of inputs at a time.
+/// By products of 16 bits, a pair of inputs at a time. LLVM computes what is used once where it is used, so in unrolled
+/// turns more would be alive at a time than there are registers.
 template <class Weights>
 struct PairProducts {
   using Panel = Weights;
@@ -22,8 +24,7 @@ struct PairProducts {
                                               NarrowTile<kRows>& tile) {
     for (int r = 0; r < kRows; ++r)
       for (auto& sums : tile[r]) sums = I32Batch(rows[r]->start);
-    constexpr int kTurns = kRows == 1 ? U1 : 1;
-    HEED_UNROLL_BY(kTurns)
+    HEED_KEEP_LOOP
     for (int pair = 0; pair < kPairs; ++pair) {
       I32Batch both[kRows];
       for (int r = 0; r < kRows; ++r) both[r] = I32Batch(rows[r]->pairs[pair]);
@@ -52,8 +53,7 @@ struct RelaxedNibbleProducts {
     const v128_t mask = wasm_v128_load8_splat(opaque(&kNibble));
     I32Batch sums[kRows][2];  // of low and high nibbles
     for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = I32Batch(rows[r]->start);
-    constexpr int kTurns = kRows == 1 ? U4 : kRows == 2 ? 2 : 1;
-    HEED_UNROLL_BY(kTurns)
+    HEED_KEEP_LOOP
     for (int pair = 0; pair < kPairs; ++pair) {
       const v128_t both = wasm_v128_load(numbers + pair * Panel::kPairBytes);
       const v128_t low = wasm_v128_and(both, mask);

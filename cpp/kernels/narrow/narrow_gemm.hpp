@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "kernels/gemm/gemm_task.hpp"
 #include "kernels/narrow/group_products.hpp"
+#include "kernels/narrow/half_gemm.hpp"
 #include "kernels/narrow/pack_panel.hpp"
 #include "kernels/narrow/quantize_rows.hpp"
 
@@ -36,8 +36,8 @@ template <class Panel>
   }
 }
 
-/// sums[panel][sums_stride] += rows x panels, scaled and added in one fixed order, by multiplications and additions that
-/// no machine fuses.
+/// sums[panel][sums_stride] += rows x panels, scaled and added in one fixed order, by multiplications and additions
+/// that no machine fuses.
 template <class Products, int kRows>
 [[gnu::noinline]] void add_group_products(const GroupBlock& block, float* sums, std::ptrdiff_t sums_stride) {
   using Panel = typename Products::Panel;
@@ -96,11 +96,11 @@ void multiply_whole(const NarrowGemmTask& task) {
     std::memset(block, 0, sizeof block);
     for (int first = 0; first < groups; first += part) {
       const GroupBlock from{task.panels + panel * stride + std::ptrdiff_t{first} * Panel::kGroupBytes,
-                                      stride,
-                                      count,
-                                      groups - first < part ? groups - first : part,
-                                      rows + first,
-                                      groups};
+                            stride,
+                            count,
+                            groups - first < part ? groups - first : part,
+                            rows + first,
+                            groups};
       // In as few tiles as possible, of nearly equal heights.
       int tiles = (task.row_count + Products::kMostRows - 1) / Products::kMostRows;
       for (int row = 0; tiles > 0; --tiles) {
@@ -118,54 +118,6 @@ void multiply_whole(const NarrowGemmTask& task) {
         std::memcpy(task.sums + row * task.sum_stride + column, block + (p * height + row) * kNarrowPanel,
                     static_cast<std::size_t>(columns) * sizeof(float));
       }
-    }
-  }
-}
-
-/// Weights of 16 bits are widened into panels of the packed GEMM, some depth at a time.
-inline constexpr int kHalfPanels = (kNarrowPanel + kPanel - 1) / kPanel;
-
-std::ptrdiff_t narrow_scratch_floats(WeightFormat format) {
-  return is_half(format) ? (kHalfPanels * kDepthBlock + kMostNarrowRows) * kPanel : 0;
-}
-
-template <WeightFormat kFormat>
-[[gnu::noinline]] void widen_half_panel(const std::uint8_t* panel, int depth, float* target) {
-  for (int k = 0; k < depth; ++k, panel += kNarrowPanel * 2, target += kPanel) {
-    for (int first = 0; first < kNarrowPanel; first += kLanes) {
-      const I32Batch bits = load_u16_lanes(panel + first * 2);
-      const Batch numbers = kFormat == WeightFormat::f16 ? widen(bits) : xsimd::bitwise_cast<float>(bits << 16);
-      numbers.store_aligned(target + first / kPanel * depth * kPanel + first % kPanel);
-    }
-  }
-}
-
-/// By format, likewise.
-inline constexpr void (*kWidenPanel[])(const std::uint8_t*, int, float*) = {widen_half_panel<WeightFormat::f16>,
-                                                                            widen_half_panel<WeightFormat::bf16>};
-
-inline void multiply_half(const NarrowGemmTask& task) {
-  float* const last_panel = task.scratch + kHalfPanels * kDepthBlock * kPanel;
-  if constexpr (kPanel > kNarrowPanel) {
-    std::memset(task.scratch, 0, static_cast<std::size_t>(kDepthBlock * kPanel) * sizeof(float));
-  }
-  const std::ptrdiff_t stride = panel_bytes(task.format, task.inputs);
-  const std::uint8_t* panel = task.panels;
-  for (int column = 0; column < task.columns; column += kNarrowPanel, panel += stride) {
-    for (int first = 0; first < task.inputs; first += kDepthBlock) {
-      const int depth = task.inputs - first < kDepthBlock ? task.inputs - first : kDepthBlock;
-      const std::uint8_t* const rows = panel + std::ptrdiff_t{first} * kNarrowPanel * 2;
-      kWidenPanel[static_cast<int>(task.format)](rows, depth, task.scratch);
-      packed_gemm({.rows = task.rows + first,
-                   .row_stride = task.row_stride,
-                   .row_count = task.row_count,
-                   .panels = task.scratch,
-                   .depth = depth,
-                   .columns = task.columns - column < kNarrowPanel ? task.columns - column : kNarrowPanel,
-                   .sums = task.sums + column,
-                   .sum_stride = task.sum_stride,
-                   .last_panel = last_panel,
-                   .are_added = first > 0});
     }
   }
 }

@@ -9,7 +9,8 @@
 
 namespace heed::kernels {
 
-/// The largest numbers: 32 products of 14 bits with int8 are below 2^25, those of 8 bits with nibbles less 8 below 2^15.
+/// The largest numbers: 32 products of 14 bits with int8 are below 2^25, those of 8 bits with nibbles less 8 below
+/// 2^15.
 constexpr float largest_activation(WeightFormat format) { return format == WeightFormat::int8 ? 8191.0F : 127.0F; }
 
 /// A group smaller than this is taken for zeros: the inverse of its scale would be infinite.

@@ -13,8 +13,8 @@ inline constexpr int kPairs = kGroup / 2;
 
 struct QuantizedGroup {
   float scale;
-  float sum;            // of the numbers
-  std::int32_t start;   // what sums of products begin with: 8 is subtracted from nibbles
+  float sum;                   // of the numbers
+  std::int32_t start;          // what sums of products begin with: 8 is subtracted from nibbles
   std::int32_t pairs[kPairs];  // two numbers of 16 bits, or, for relaxed dot products, of 8 bits, twice
 };
 

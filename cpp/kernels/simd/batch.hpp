@@ -73,14 +73,6 @@ inline Batch at_most(Batch value, Batch ceiling) {
 #define HEED_UNROLL_LOOP
 #endif
 
-/// Likewise by a number of turns, which may be one.
-#ifdef __clang__
-#define HEED_UNROLL_BY(turns) HEED_PRAGMA(clang loop unroll_count(turns))
-#define HEED_PRAGMA(text) _Pragma(#text)
-#else
-#define HEED_UNROLL_BY(turns)
-#endif
-
 /// Hides from the optimiser where `pointer` leads. Constants read through it stay in
 /// registers: V8 rebuilds every vector literal at each use inside a loop, which slows the
 /// exponential (delete that when it hoists v128.const). Vectors stored through it leave registers.

@@ -5,12 +5,12 @@
 
 namespace heed::kernels {
 
-/// Loads kLanes numbers without sign.
-[[gnu::always_inline]] inline I32Batch load_u16_lanes(const std::uint8_t* numbers) {
+/// Loads kLanes numbers.
+[[gnu::always_inline]] inline I32Batch load_i16_lanes(const std::uint8_t* numbers) {
 #ifdef __wasm_simd128__
-  return wasm_u32x4_load16x4(numbers);
+  return wasm_i32x4_load16x4(numbers);
 #else
-  std::uint16_t bits[kLanes];
+  std::int16_t bits[kLanes];
   std::memcpy(bits, numbers, sizeof bits);
   alignas(kScratchAlignment) std::int32_t words[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) words[lane] = bits[lane];
