@@ -151,7 +151,7 @@ async function proseLines(): Promise<string[]> {
 async function tokensOf(lm: LoadedModel, shape: ModelShape, isRead: boolean): Promise<number[][]> {
   const prose = isRead ? await (await blobOf("/docs/training.md")).text() : "";
   // Tokenizers of GGUF files are heed's own.
-  const { ids } = isRead ? (lm.tokenizer?.encode(prose) as { readonly ids: Int32Array }) : { ids: new Int32Array() };
+  const ids = (lm.tokenizer?.encode(prose) as { readonly ids: Int32Array } | undefined)?.ids ?? new Int32Array();
   return Array.from({ length: TEXTS }, (_, text) =>
     isRead
       ? [...ids.subarray(text * LENGTH, (text + 1) * LENGTH)]
