@@ -8,7 +8,7 @@ import type { InferenceSession } from "onnxruntime-web/wasm";
 import { type GgufFormat, llamaFile } from "../gguf/llama.js";
 import { configOf, type ModelShape, modelShape, parametersOf, Weights } from "../model-shapes.js";
 import { bertGraph } from "../onnx/bert.js";
-import { encodeModel, type Model } from "../onnx/encode.js";
+import { encodeModel, type Model, type Size } from "../onnx/encode.js";
 import { llamaGraph } from "../onnx/llama.js";
 import type { Peer, Setup } from "../peer.js";
 import { notesOf, tokenizerOf } from "../text-files.js";
@@ -159,7 +159,7 @@ async function tokensOf(lm: LoadedModel, shape: ModelShape, isRead: boolean): Pr
   );
 }
 
-async function sessionOf(model: Model): Promise<InferenceSession> {
+async function sessionOf(model: Model<Size>): Promise<InferenceSession> {
   const ort = await import("onnxruntime-web/wasm");
   ort.env.logLevel = "error";
   return ort.InferenceSession.create(encodeModel(model, true), { executionProviders: ["wasm"] });
