@@ -16,8 +16,8 @@ import { notesOf, tokenizerOf } from "../text-files.js";
 const FORMATS = ["f16", "int8", "int4"] as const;
 /** Texts and tokens of the Llama: 1,000 logits. */
 const [TEXTS, LENGTH] = [8, 125];
-/** Texts of the MiniLM. */
-const MOST_TEXTS = 100;
+/** Texts of the MiniLM, and tokens of each. */
+const [MOST_TEXTS, MOST_TOKENS] = [100, 256];
 
 type MiniLmFiles = Readonly<Record<"config.json" | "model.safetensors" | "tokenizer.json", Blob>>;
 
@@ -65,17 +65,21 @@ async function embeddings(engine: Heed, shape: ModelShape, files: string | undef
   const { loadSafetensors, loadTokenizer } = await import("heed/layers");
   const tokenizer = await loadTokenizer(source["tokenizer.json"]);
   const parameters = await loadSafetensors(source["model.safetensors"]);
-  const session = await sessionOf(bertGraph(shape, parameters as Map<string, ParameterTensor>, "q8"));
-  const results: Float32Array[] = [];
-  for (const text of texts) {
-    const ids = [...tokenizer.encode(text).ids.slice(0, 256)];
-    const all = (number: number) => ids.map(() => number);
-    const { last_hidden_state: hidden } = await session.run(
-      await feedsOf({ input_ids: ids, attention_mask: all(1), token_type_ids: all(0) }),
-    );
-    results.push(meanOf(hidden?.data as Float32Array, shape.dim));
+  for (const format of ["f32", "q8"] as const) {
+    const session = await sessionOf(bertGraph(shape, parameters as Map<string, ParameterTensor>, format));
+    const results: Float32Array[] = [];
+    for (const text of texts) {
+      const ids = [...tokenizer.encode(text).ids.slice(0, MOST_TOKENS)];
+      const all = (number: number) => ids.map(() => number);
+      const { last_hidden_state: hidden } = await session.run(
+        await feedsOf({ input_ids: ids, attention_mask: all(1), token_type_ids: all(0) }),
+      );
+      results.push(meanOf(hidden?.data as Float32Array, shape.dim));
+    }
+    found.push([`onnxruntime ${format}`, results]);
+    await session.release();
   }
-  return [...found, ["onnxruntime q8", results]] as const;
+  return found;
 }
 
 async function logits(engine: Heed, shape: ModelShape, file: string | undefined) {
