@@ -249,7 +249,7 @@ export abstract class Layer {
       yield [parameter, parameter.fitting(`${this.where}: parameter ${prefix}${name}`, found)];
     }
     for (const [part, layer] of this.#parts) {
-      if (missing.includes(part)) for (const [, parameter] of layer.#all()) yield [parameter, null];
+      if (missing.includes(part)) for (const parameter of layer.#parameters()) yield [parameter, null];
       else yield* layer.fill(parameters, `${prefix}${part}.`);
     }
   }
@@ -288,7 +288,7 @@ export abstract class Layer {
 
   /** @internal Whether it has any parameter. */
   static isLoaded(layer: Layer): boolean {
-    return [...layer.#all()].some(([, { numbers }]) => numbers !== null);
+    return layer.#parameters().some(({ numbers }) => numbers !== null);
   }
 
   /** @internal For heed/train. */
@@ -298,7 +298,7 @@ export abstract class Layer {
 
   /** @internal What computes it: this module, or that of stored weights where it has some. */
   static moduleOf<M extends ModuleName>(layer: Layer, least: M): M | "narrow" {
-    return [...layer.#all()].some(([, { format }]) => format !== "f32") ? "narrow" : least;
+    return layer.#parameters().some(({ format }) => format !== "f32") ? "narrow" : least;
   }
 
   *#all(): Generator<[string, Parameter]> {
@@ -308,14 +308,21 @@ export abstract class Layer {
     }
   }
 
+  /** The same without names, which every pass would make anew. */
+  #parameters(found: Parameter[] = []): Parameter[] {
+    found.push(...this.#own.values());
+    for (const part of this.#parts.values()) part.#parameters(found);
+    return found;
+  }
+
   /** Frees its parameters in the engine. The layer can be used again, as it was loaded: what it has learnt is lost unless it was read before. */
   dispose(): void {
-    for (const [, parameter] of this.#all()) parameter.dispose();
+    for (const parameter of this.#parameters()) parameter.dispose();
   }
 
   /** Frees its parameters, and forgets what was loaded, once the passes under way have ended. */
   protected unload(): void {
-    for (const [, parameter] of this.#all()) parameter.unload();
+    for (const parameter of this.#parameters()) parameter.unload();
   }
 
   [DISPOSE](): void {
@@ -414,7 +421,7 @@ export abstract class Layer {
         endPass(program.root);
       }
     };
-    const parameters = [...this.#all()].map(([, parameter]) => parameter);
+    const parameters = this.#parameters();
     if (parameters.some(({ isLeaving }) => isLeaving)) throw notLoaded(this.where, true, this.#remedy);
     for (const parameter of parameters) parameter.enter();
     try {
