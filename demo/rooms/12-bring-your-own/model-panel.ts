@@ -3,7 +3,7 @@
 import { choice, LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { bytes, exact, whole } from "../../src/ui/numbers.js";
-import { FileTrouble, messageOf } from "./arrays.js";
+import { FileTrouble, listed, messageOf } from "./arrays.js";
 import { FORMATS, type Format } from "./formats.js";
 import type { Helper } from "./helper.js";
 import type { ModelSummary, ModelTask } from "./model/run.js";
@@ -58,7 +58,7 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     const kept = Object.entries(model.formats).map(([format, size]) => `${bytes(size)} as ${format}`);
     const longest = positions === undefined ? "" : ` Texts up to ${whole(positions)} tokens.`;
     const what = name === type ? name : `${name}, ${type}`;
-    about.textContent = `${what}: ${layers} layers × ${heads} heads, ${many(parameters)} numbers, ${kept.join(" and ")}.${longest}`;
+    about.textContent = `${what}: ${layers} layers × ${heads} heads, ${many(parameters)} numbers, ${listed(kept)}.${longest}`;
     formats.element.hidden = false;
     label.textContent = takesText
       ? `Text for ${name}`
