@@ -120,7 +120,8 @@ function readStops(where: string, value: unknown): readonly string[] {
   throw new HeedError("option", `${where}: stop must be strings that are not empty, got ${showValue(value)}`);
 }
 
-async function promptOf(where: string, parts: ModelParts, input: unknown, variables: unknown): Promise<number[]> {
+/** The tokens that a prompt is read as. */
+export async function promptOf(where: string, parts: ModelParts, input: unknown, variables: unknown): Promise<number[]> {
   const tokens = await tokensOf(where, parts, input, variables);
   if (tokens.length > 0) return tokens;
   throw new HeedError("option", `${where}: a prompt must have at least one token, got none`);

@@ -12,7 +12,7 @@ import { isTrained, type LoadedAdapter, type TrainedAdapter } from "./adapters.j
 import { type ClassifyOptions, classify, type Label } from "./classify.js";
 import { type EmbedOptions, embed } from "./embed.js";
 import { filesOf, type ModelSource } from "./files.js";
-import { generate, type Piece, type Prompt, type TextOptions } from "./generate.js";
+import { generate, type Piece, type Prompt, promptOf, type TextOptions } from "./generate.js";
 import type { Span } from "./label-spans.js";
 import type { Model } from "./model.js";
 import { createModelCache, type ModelCache, type ModelCacheOptions } from "./model-cache.js";
@@ -52,6 +52,15 @@ export class LoadedModel {
   generate(prompt: Prompt, options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
     const where = "generate";
     return guardStream("option", where, generate(where, this.#now(), prompt, options));
+  }
+
+  /** The tokens that `generate` reads a prompt as, those of its template included: what attention weights are of. */
+  encode(prompt: Prompt, options?: Pick<TextOptions, "template">): Promise<number[]> {
+    const where = "encode";
+    return guardAsync("option", where, async () => {
+      const { template } = readRecord(where, "options", options, ["template"]);
+      return promptOf(where, this.#now(), prompt, template);
+    });
   }
 
   /** Texts as vectors, [texts, numbers]. A text's vector does not depend on the texts beside it. */
