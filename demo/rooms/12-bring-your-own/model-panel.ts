@@ -65,11 +65,11 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
       : `Numbers of tokens for ${name}, 0 to ${whole(vocabulary - 1)}: it has no tokenizer.json`;
     field.placeholder = takesText ? "" : "5, 3, 12";
     field.dir = takesText ? "auto" : "ltr";
-    if (!takesText && !NUMBERS.test(field.value)) field.value = "";
-    // What comes next is the last word, and not what follows the full stop.
     const isNew = introduced < key;
-    if (isNew && model.isCausal && field.value === INITIAL.text) field.value = field.value.replace(/ \w+\.$/, "");
     introduced = key;
+    if (isNew && !takesText && !NUMBERS.test(field.value)) field.value = "";
+    // What comes next is the last word, and not what follows the full stop.
+    if (isNew && model.isCausal && field.value === INITIAL.text) field.value = field.value.replace(/ \w+\.$/, "");
   };
   const run = async (signal: AbortSignal, say: (text: string) => void): Promise<string> => {
     if (opened === undefined) return "";
