@@ -22,7 +22,7 @@ const store = new Store(FRONT_STATE);
 const stage = largeSentence({
   ...ANIMAL,
   asker: "it",
-  turned: (ending) => store.change({ ending }, "new"),
+  turned: (ending) => store.change({ ending }),
   guessed: (guess) => store.change({ guess }, "new"),
 });
 find("#stage", HTMLElement).replaceChildren(stage.element);
@@ -49,7 +49,6 @@ const stories = choice("Show", STORIES, (value) => {
   if (story !== undefined) store.change({ layer: story.layer, head: story.head }, "new");
 });
 find("#stories", HTMLElement).replaceChildren(stories.element);
-find("#heads-text", HTMLElement).textContent = headsText();
 
 function show(): void {
   const { state } = store;
@@ -70,6 +69,7 @@ function show(): void {
   });
   heads.light([{ row: layer - 1, col: head - 1 }]);
   find("#head-name", HTMLElement).textContent = `head ${head} of layer ${layer}`;
+  find("#heads-text", HTMLElement).textContent = headsText(ending);
   stories.show(`${layer}.${head}`);
   trophy.show(trophyEnding, weightsOf(TROPHY, trophyEnding, state));
   find("#fail-text", HTMLElement).textContent = failText(state);

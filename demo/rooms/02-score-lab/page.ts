@@ -2,7 +2,7 @@
 
 import { bestOf, type Matrix, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Entry, Store } from "../../src/model/store.js";
-import { agreement, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { agreed, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundSlider, choice } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
 import { drawer, picture } from "../../src/ui/picture.js";
@@ -117,7 +117,7 @@ function formulaField(read: (formula: string) => void) {
   input.addEventListener("input", () => {
     const trouble = troubleWith(input.value);
     if (trouble !== "") {
-      say(`Cannot be read: ${trouble}. The last valid formula is shown.`, true);
+      say(`Cannot be read: ${trouble}. What could be read before is still shown.`, true);
       return;
     }
     say("", false);
@@ -157,7 +157,7 @@ function givenBy(weights: Matrix, row: number): string {
 function agreementOf(answer: ScoreAnswer | undefined, { strange }: ScoreScene): string {
   if (answer === undefined) return OWN_ARITHMETIC;
   const but = strange === "" ? "" : ", except for your own, whose scores are not all finite";
-  return `All weights come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}${but}.`;
+  return `${agreed("All weights", answer.apart).slice(0, -1)}${but}.`;
 }
 
 tellingRoom({

@@ -37,8 +37,15 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   const withSums = h("div", { class: "with-sums" }, ...matrices.of(...MATRICES));
   const board = new Board({
     steps: ["no mask", "masked"],
+    rests: 1,
     picked: (row) => teller.point({ name: "A", row: Number(row), col: 0 }, true),
+    moved: (at) => {
+      place = at;
+      teller.tell();
+    },
   });
+  /** Where the board is, or is going. */
+  let place = 1;
   /** The query that the board shows. */
   let shown = 0;
   const mask = new HeedMask();
@@ -62,8 +69,9 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   const cost = costPicture(store, room.engine);
   look(1);
 
-  function look(place?: number): void {
-    board.show(sightOf(room.scene, room.answer?.weights ?? room.scene.weights, shown), place);
+  function look(to?: number): void {
+    place = to ?? place;
+    board.show(sightOf(room.scene, room.answer?.weights ?? room.scene.weights, shown), to);
     say(maskText(room.scene, shown));
   }
 
@@ -87,8 +95,8 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
       const row = tellingRow(room.scene);
       return { name: "A", row, col: bestOf(room.scene.plain, row) };
     },
-    explain: (spot) => explain(room.scene, spot, room.answer),
-    explainOther: (cell) => (cell.name === "mask" ? explain(room.scene, cell, room.answer) : undefined),
+    explain: (spot) => explain(room.scene, spot, room.answer, place),
+    explainOther: (cell) => (cell.name === "mask" ? explain(room.scene, cell, room.answer, place) : undefined),
     light: (lights) => {
       matrices.light(lights);
       shown = lights.find((light) => light.row !== undefined)?.row ?? 0;

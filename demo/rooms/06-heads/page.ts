@@ -30,9 +30,18 @@ function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRo
   let place = 0;
   /** The second picture is beside the arithmetic. */
   let isAtLayers = false;
-  const board = new Board({ steps: STEPS.map((step) => STEP_NAMES[step]), moved: go, picked: pick });
+  const rests = STEPS.indexOf("attend");
+  const board = new Board({
+    steps: STEPS.map((step) => STEP_NAMES[step]),
+    rests,
+    moved: (at, _, isOwn) => {
+      if (!isOwn || at === rests) go(at);
+    },
+    picked: pick,
+  });
   const two = new Board({
     steps: LAYER_STEPS,
+    rests: LAYER_STEPS.length - 1,
     moved: (at) => {
       layersPicture.say(layersText(layers(), Math.round(at)));
       teller.tell();

@@ -31,7 +31,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
     choose: (word) => store.change({ asker: word }),
     pick,
   };
-  const sliding = new Board({ steps: SLIDE_STEPS, picked: pick });
+  const sliding = new Board({ steps: SLIDE_STEPS, rests: SLIDE_STEPS.length - 1, picked: pick });
   /** Below the words, which it must not move. */
   const verdict = h("p", { class: "picture-text verdict" });
   const swap = button("", puts(endsSwapped));

@@ -123,7 +123,7 @@ function wordOf(task: Task, moment: Moment | undefined): (Node | string)[] {
 function textOf({ task, guess }: LearningState, moment: Moment | undefined): string {
   const word = WORDS[task];
   if (moment === undefined) {
-    return `A row for each letter of the answer, a column for each letter of the word. Every output looks everywhere alike: nothing has been learnt. ${guess === 0 ? "Guess first." : "Now train."}`;
+    return `A row for each letter of the answer, a column for each letter of the word. Before training, every output looks everywhere equally. ${guess === 0 ? "Pick a letter to begin." : "Now train."}`;
   }
   const first = Array.from(moment.weights.subarray(0, LETTERS));
   const most = Math.max(...first);

@@ -148,7 +148,7 @@ function end(): HTMLElement {
     h(
       "p",
       { class: "picture-text" },
-      "You have seen every part of it now. ",
+      "Now you have seen every part. ",
       h("a", { href: "./#which" }, "Back to the question"),
       " that this began with: a larger model, and the same streams. A decoder alone translates too: it reads the text, and writes the translation after it. ",
       h("a", { href: "./translation.html" }, "Translation"),

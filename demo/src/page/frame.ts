@@ -11,6 +11,7 @@ import "../../style/board.css";
 import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
 import { calm, find, h } from "../ui/dom.js";
+import { scoreText } from "../ui/guess.js";
 import { startTheme } from "./kept.js";
 import { startOffline } from "./offline.js";
 
@@ -23,6 +24,7 @@ export function startFrame(engine?: Engine): void {
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
   showPresentRoom();
+  startScore(find("#score", HTMLElement));
   void startOffline(find("#offline", HTMLElement));
 }
 
@@ -30,6 +32,16 @@ export function startFrame(engine?: Engine): void {
 function showPresentRoom(): void {
   const here = document.querySelector<HTMLElement>(".rooms [aria-current]");
   here?.closest("nav")?.scrollTo({ left: here.offsetLeft - (innerWidth - here.offsetWidth) / 2 });
+}
+
+/** Quiet: how many guesses were right, on all pages together. */
+function startScore(line: HTMLElement): void {
+  const show = (): void => {
+    line.textContent = scoreText();
+    line.hidden = line.textContent === "";
+  };
+  addEventListener("guessed", show);
+  show();
 }
 
 /** Links within the page must not overwrite the state in the address. */

@@ -250,7 +250,7 @@ export function agreement(apart: number): string {
 export function agreed(what: string, apart: number | undefined): string {
   return apart === undefined
     ? OWN_ARITHMETIC
-    : `${what} come from the kernel. The kernel and this page’s arithmetic ${agreement(apart)}.`;
+    : `${what}: computed by heed (C++) and again in JavaScript; they ${agreement(apart)}.`;
 }
 
 /** As long as there is no answer of the kernel's. */

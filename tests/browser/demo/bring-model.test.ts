@@ -375,9 +375,7 @@ describe.each([
     await expect.poll(() => inSight(status(page))).toBe(true);
     expect([await inSight(text(page)), await text(page).inputValue()]).toEqual([true, "the lowest"]);
     await drop(page, ...others);
-    await status(page)
-      .filter({ hasText: "a text must have at most 3 tokens" })
-      .waitFor();
+    await status(page).filter({ hasText: "a text must have at most 3 tokens" }).waitFor();
     await expect.poll(() => inSight(status(page))).toBe(true);
   });
 

@@ -95,6 +95,25 @@ test("the softmax saturates, and the gradient of its scores dries up while that 
   expect(await hashOf(page)).toContain("times=32");
 });
 
+test.each([
+  [1, /grows a little, from 8 on it dries up/],
+  [4, /grows a little, from 8 on it dries up/],
+  [8, /has shrunk to 0\.27/],
+  [16, /hardly any gradient reaches the scores/],
+])("the caption says of scores times %d what the picture shows", async (factor, said) => {
+  const page = await open(`learning.html#times=${factor}`);
+  expect(await page.locator('[data-picture="gradients"] .picture-text').textContent()).toMatch(said);
+  const sums = await Promise.all(
+    [1, factor].map(async (one) => {
+      const { dScores } = sceneOf(stateOf(one));
+      return dScores.reduce((sum, gradient) => sum + Math.abs(gradient), 0);
+    }),
+  );
+  // What the sentences claim: larger up to 4, smaller at 8, next to nothing at 16.
+  const [soft = 0, now = 0] = sums;
+  expect(factor <= 4 ? now >= soft : now < soft / (factor === 8 ? 2 : 10)).toBe(true);
+});
+
 test("the copied heed call runs", async () => {
   const page = await answered("learning.html#times=1", { permissions: ["clipboard-read", "clipboard-write"] });
   const output = await runUnderNode(await copied(page, "heed"));
