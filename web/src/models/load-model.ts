@@ -10,6 +10,7 @@ import type { ModelConfig } from "../layers/models/config.js";
 import { readWeights, type Weights } from "../layers/taking.js";
 import { Adapters } from "./adapters.js";
 import { ClassifierHead, ownLabels } from "./classifier-head.js";
+import { Dense } from "./dense.js";
 import { familyOf } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
 import type { JinjaSource } from "./jinja.js";
@@ -93,6 +94,7 @@ async function load(
     chatTemplate,
     special,
     sentence,
+    dense: sentence.dense.map((rule) => new Dense(rule, engine)),
     jinja: given["jinja"] as JinjaSource | undefined,
     positions: positionsOf(record),
     start,

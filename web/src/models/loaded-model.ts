@@ -109,6 +109,7 @@ export class LoadedModel {
   dispose(): void {
     this.model.dispose();
     this.#parts.head?.dispose();
+    for (const layer of this.#parts.dense) layer.dispose();
     this.#parts.adapters.dispose();
   }
 
