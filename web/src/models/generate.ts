@@ -1,6 +1,5 @@
 // Text from a model, piece by piece.
 
-import type { ArrayTensor } from "../api/tensor.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { readRecord, readSignal } from "../base/read-values.js";
@@ -12,7 +11,7 @@ import type { ModelCache } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
 import { promptsOf } from "./prompts.js";
 import { readCodec } from "./text-codec.js";
-import { TextWriter } from "./text-writer.js";
+import { type Piece, TextWriter } from "./text-writer.js";
 
 export interface TextOptions extends Omit<SampleOptions, "eos" | "seed">, WatchOptions {
   /** 0 takes the likeliest token. Default 0. */
@@ -35,22 +34,6 @@ export interface PromptProgress {
   readonly loaded: number;
   readonly total: number;
   readonly sequence: number;
-}
-
-/** What a token adds to the text. */
-export interface Piece {
-  /** Which of several sequences it continues; 0 where there is one. */
-  readonly sequence: number;
-  /** Empty where the token ends within a character, or may begin a string of `stop`. */
-  readonly text: string;
-  /** One token; none in the last piece. */
-  readonly tokens: readonly number[];
-  /** Where they were asked for: what the token before this one attended to, [1, H, 1, S] a layer. */
-  readonly attentions: readonly ArrayTensor[] | undefined;
-  /** Likewise, [1, 1, dim] each. */
-  readonly hiddenStates: readonly ArrayTensor[] | undefined;
-  /** In the last piece, why the text ends: a token of the model's, a string of `stop`, or enough tokens. */
-  readonly end: "eos" | "stop" | "length" | undefined;
 }
 
 const SAMPLING = ["maxTokens", "topK", "topP", "minP", "repetitionPenalty", "eos"];

@@ -1,13 +1,29 @@
 // One sequence as it is written: draws its tokens, and gives their text until it ends.
 
+import type { ArrayTensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { draw } from "../layers/generate/draw.js";
 import type { ReadSampling } from "../layers/generate/options.js";
 import { SeededRandom } from "../layers/generate/random.js";
 import type { Step } from "./continuations.js";
-import type { Piece } from "./generate.js";
 import { StopStrings } from "./stop-strings.js";
 import { type TextCodec, type TokenStream, tokenStream } from "./text-codec.js";
+
+/** What a token adds to the text. */
+export interface Piece {
+  /** Which of several sequences it continues; 0 where there is one. */
+  readonly sequence: number;
+  /** Empty where the token ends within a character, or may begin a string of `stop`. */
+  readonly text: string;
+  /** One token; none in the last piece. */
+  readonly tokens: readonly number[];
+  /** Where they were asked for: what the token before this one attended to, [1, H, 1, S] a layer. */
+  readonly attentions: readonly ArrayTensor[] | undefined;
+  /** Likewise, [1, 1, dim] each. */
+  readonly hiddenStates: readonly ArrayTensor[] | undefined;
+  /** In the last piece, why the text ends: a token of the model's, a string of `stop`, or enough tokens. */
+  readonly end: "eos" | "stop" | "length" | undefined;
+}
 
 export interface WritingRule {
   readonly sequence: number;
