@@ -13,9 +13,12 @@ import { ClassifierHead } from "./classifier-head.js";
 export async function fillModel(
   where: string,
   model: Layer,
-  { names, tensors }: TensorStream<ParameterInput>,
+  { names, bytes = 0, tensors }: TensorStream<ParameterInput>,
   { weights, signal }: { readonly weights: Weights; readonly signal: AbortSignal | null },
 ): Promise<ReadonlyMap<string, ParameterInput>> {
+  if (weights === "as stored") {
+    assertBytes(where, bytes, () => remedyOf((as) => model.describe({ weights: as }).bytes));
+  }
   const rest = new Map<string, ParameterInput>();
   const arrivals = await Arrivals.at(model, where, names, weights, signal);
   for await (const [name, tensor] of tensors) {

@@ -93,7 +93,9 @@ export async function openSafetensors(
   async function* tensors(): TensorStream<FileTensor>["tensors"] {
     for await (const [entry, { buffer }] of file.entries) yield [entry.name, tensorOf(entry, buffer, kept)];
   }
-  return { names: file.layout.entries.map(({ name }) => name), tensors: tensors(), close: file.close };
+  const { entries, dataStart, fileSize } = file.layout;
+  const names = entries.map(({ name }) => name);
+  return { names, bytes: fileSize - dataStart, tensors: tensors(), close: file.close };
 }
 
 function tensorOf({ format, shape }: HeaderEntry, buffer: ArrayBuffer, kept: readonly FileDType[]): FileTensor {

@@ -3,6 +3,8 @@
 export interface TensorStream<Tensor> {
   /** Of all tensors. */
   readonly names: readonly string[];
+  /** Those of all tensors in the file; undefined where they are in several. */
+  readonly bytes?: number;
   /** In the order of the files. */
   readonly tensors: AsyncGenerator<[name: string, tensor: Tensor], void, undefined>;
   /** Gives up what was not read. */
