@@ -10,6 +10,7 @@ import { type EditNamed, NamedMatrices, type NamedSpot } from "../ui/named-matri
 import { agreeing, magnitude } from "../ui/numbers.js";
 import { atOnce, drawn, inPieces, LAID_OUT, pause } from "../ui/pieces.js";
 import { Teller } from "../ui/teller.js";
+import { showEmbedded } from "./embed.js";
 import { startFrame } from "./frame.js";
 import { placeLeft } from "./kept.js";
 
@@ -194,6 +195,7 @@ export async function startPage(engine: Engine, room: HTMLElement, fill: () => P
     for (const inside of part.querySelectorAll(".board")) inside.dispatchEvent(new Event(LAID_OUT));
     if (part.closest("[hidden]") === null) await drawn();
   }
+  showEmbedded(room);
   if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
   else if (place === 0) arrive(location.hash, room);
   await engine.open();
