@@ -4,6 +4,7 @@ import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Cell, Store } from "../model/store.js";
 import { codeButtons } from "../ui/code.js";
+import { codePanel } from "../ui/code-panel.js";
 import { find, h } from "../ui/dom.js";
 import type { Explanation, NamedLight } from "../ui/explanation.js";
 import { type EditNamed, NamedMatrices, type NamedSpot } from "../ui/named-matrices.js";
@@ -223,12 +224,15 @@ const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
 export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
   const { above = [], pictures, readout, heedCode, torchCode, menu = [] } = furniture;
   const agreement = h("p", { class: "agreement", role: "status" });
+  const panel = heedCode && torchCode && codePanel(readout, { heed: heedCode, torch: torchCode });
   root.append(
     ...elementsOf(above),
-    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), readout),
+    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel?.element ?? readout),
     h("div", { class: "room-foot" }, agreement),
   );
-  if (heedCode === undefined || torchCode === undefined) return agreement;
+  if (panel === undefined || heedCode === undefined || torchCode === undefined) return agreement;
+  // It is said anew whenever a room shows something else.
+  new MutationObserver(panel.refresh).observe(agreement, { childList: true });
   const shared = h("div", { class: "menu-room" }, codeButtons(heedCode, torchCode), ...menu);
   root.querySelector(".menu-items")?.append(shared);
   // One for all menus: it goes to the one that is about to open.
