@@ -9,7 +9,7 @@ const NAMES = { heed: "heed", torch: "PyTorch" } as const;
 type Kind = keyof typeof NAMES;
 const TABS = { arithmetic: "Arithmetic", code: "Code" } as const;
 /** Rows of numbers that are shown of a tensor. */
-const ROWS = 2;
+const ROWS = 1;
 
 export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () => string>>) {
   let kind: Kind = "heed";
@@ -34,6 +34,7 @@ export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () 
   function refresh(): void {
     if (element.hidden) return;
     const lines = codes[kind]().trimEnd().split("\n");
+    if (lines.join("\n") === before.join("\n")) return;
     const isNew = (line: string): boolean => before.length > 0 && !before.includes(line);
     text.replaceChildren(...folded(lines, isNew));
     before = lines;
