@@ -51,7 +51,9 @@ function step(arrow: "ArrowRight" | "ArrowLeft"): void {
 export function showEmbedded(root: HTMLElement): void {
   if (EMBED === "") return;
   const named = root.querySelector<HTMLElement>(`[data-picture="${CSS.escape(EMBED)}"]`);
-  const picture = named ?? root.querySelector<HTMLElement>("[data-picture]") ?? root;
+  const whole = named ?? root.querySelector<HTMLElement>("[data-picture]") ?? root;
+  // A board has its scrubber; what has none keeps its controls.
+  const picture = whole.querySelector<HTMLElement>(".board:has(.board-scrubber:not([hidden]))") ?? whole;
   picture.classList.add("embedded");
   for (let around = picture.parentElement; around !== null; around = around.parentElement) {
     around.classList.add("around");
@@ -69,17 +71,22 @@ export function showEmbedded(root: HTMLElement): void {
   });
   if (asked.has("at")) go(asked.get("at"));
   new ResizeObserver(() => shrink(picture)).observe(picture);
-  addEventListener("resize", () => shrink(picture, 1));
+  addEventListener("resize", () => shrink(picture));
 }
 
-/** The whole picture in the frame: it is made smaller until its height fits, and as wide as there is room then. */
-function shrink(picture: HTMLElement, before = Number(picture.style.getPropertyValue("--part") || 1)): void {
-  let part = before;
-  for (let round = 0; round < 16; round++) {
-    picture.style.setProperty("--part", part.toFixed(3));
+/** Widths that a picture is laid out in, over that of the frame. */
+const WIDTHS = [1, 1.25, 1.5, 2, 2.5];
+
+/** The whole picture in the frame, laid out as wide as it is largest then. */
+function shrink(picture: HTMLElement): void {
+  const layOut = (wide: number): number => {
+    picture.style.setProperty("--wide", String(wide));
     for (const board of picture.querySelectorAll(".board")) board.dispatchEvent(new Event(LAID_OUT));
-    const tall = picture.offsetHeight * part;
-    if (tall <= innerHeight) return;
-    part *= Math.max(0.7, Math.min(0.97, innerHeight / tall));
-  }
+    return Math.min(1 / wide, innerHeight / Math.max(1, picture.offsetHeight));
+  };
+  const parts = WIDTHS.map(layOut);
+  const part = Math.max(...parts);
+  layOut(WIDTHS[parts.indexOf(part)] ?? 1);
+  picture.style.setProperty("--part", part.toFixed(3));
+  picture.style.setProperty("--left", `${((innerWidth - picture.offsetWidth * part) / 2).toFixed(0)}px`);
 }

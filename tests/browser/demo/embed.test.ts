@@ -38,7 +38,7 @@ describe("in a frame of 480 x 320", () => {
       await expect.poll(async () => Number(await scrubber(frame).inputValue())).toBe(place);
       for (const part of [".masthead", ".rooms", "footer.bottom", ".readout", "h1"])
         expect(await frame.locator(part).first().isVisible(), part).toBe(false);
-      expect(await frame.locator("[data-picture]:visible").count()).toBe(1);
+      expect(await frame.locator("[data-picture]:visible, .board:visible").count()).toBe(2);
       const view = frame.locator(".embedded .board-view").first();
       const bottom = async (): Promise<number> => {
         const [inside, outside] = [await view.boundingBox(), await page.locator("iframe").boundingBox()];
@@ -64,11 +64,12 @@ describe("in a frame of 480 x 320", () => {
   });
 
   test("what is locked stays as the address has it, and its control is away", async () => {
-    const page = await open("heads.html?embed=heads&lock=h#h=2");
+    const page = await open("scale.html?embed=row&lock=d#d=16");
     await page.locator(".embedded").waitFor();
-    expect(await page.getByRole("group", { name: "Heads h" }).isVisible()).toBe(false);
-    const free = await open("heads.html?embed=heads#h=2");
-    expect(await free.getByRole("group", { name: "Heads h" }).isVisible()).toBe(true);
+    const width = page.getByRole("slider", { name: "Width d" });
+    expect(await width.isVisible()).toBe(false);
+    const free = await open("scale.html?embed=row#d=16");
+    expect(await free.getByRole("slider", { name: "Width d" }).isVisible()).toBe(true);
   });
 
   test("a stop of the thread stands alone as well", async () => {
