@@ -24,7 +24,7 @@ export interface RoomContext<Scene, Answered, Name extends string> {
   readonly teller: Teller;
 }
 
-export interface BuiltRoom<Name extends string> extends Pick<Furniture, "above" | "pictures" | "menu"> {
+export interface BuiltRoom<Name extends string> extends Pick<Furniture, "above" | "pictures" | "menu" | "guess"> {
   /** The cell to begin with. */
   readonly first: () => Cell | undefined;
   readonly explain: (spot: NamedSpot<Name>) => Explanation | undefined;
@@ -211,6 +211,8 @@ interface Furniture {
   /** The first is what the room is about. */
   readonly pictures: readonly Standing[];
   readonly readout: HTMLElement;
+  /** A question below the first picture, which then shows the answer. */
+  readonly guess?: HTMLElement;
   readonly heedCode?: (() => string) | undefined;
   readonly torchCode?: (() => string) | undefined;
   /** What else stands in the menu of every picture. */
@@ -222,7 +224,7 @@ const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
 
 /** The line that says how the page's numbers and the kernel's agree, at the end of all that it adds. */
 export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
-  const { above = [], pictures, readout, heedCode, torchCode, menu = [] } = furniture;
+  const { above = [], pictures, readout, guess, heedCode, torchCode, menu = [] } = furniture;
   const agreement = h("p", { class: "agreement", role: "status" });
   const panel = heedCode && torchCode && codePanel(readout, { heed: heedCode, torch: torchCode });
   root.append(
@@ -230,6 +232,7 @@ export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
     h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel?.element ?? readout),
     h("div", { class: "room-foot" }, agreement),
   );
+  if (guess !== undefined) root.querySelector(".picture-body")?.after(guess);
   if (panel === undefined || heedCode === undefined || torchCode === undefined) return agreement;
   // It is said anew whenever a room shows something else.
   new MutationObserver(panel.refresh).observe(agreement, { childList: true });
