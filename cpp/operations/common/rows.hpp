@@ -31,6 +31,34 @@ Rows<T> unpack_rows(const PackedView& view) {
   return {pointer<T>(view.address), view.shape[2], view.shape[3], view.strides[2]};
 }
 
+/// Matrices of one size on two axes, or one: its rows. They come as views of [counts, rows, columns].
+template <typename T>
+struct Matrices {
+  Rows<T> rows;  // of the first
+  Index counts[2] = {1, 1};
+  Index steps[2] = {0, 0};  // numbers from one to the next
+
+  constexpr Matrices() = default;
+  constexpr Matrices(const Rows<T>& one) : rows(one) {}  // NOLINT(google-explicit-constructor): one is some
+
+  [[nodiscard]] Index count() const { return counts[0] * counts[1]; }
+  [[nodiscard]] Rows<T> at(Index index) const {
+    Rows<T> matrix = rows;
+    if (rows.is_present()) matrix.data += index / counts[1] * steps[0] + index % counts[1] * steps[1];
+    return matrix;
+  }
+};
+
+template <typename T>
+Matrices<T> unpack_matrices(const PackedView& view) {
+  Matrices<T> matrices(unpack_rows<T>(view));
+  for (int axis = 0; axis < 2; ++axis) {
+    matrices.counts[axis] = view.shape[axis];
+    matrices.steps[axis] = view.strides[axis];
+  }
+  return matrices;
+}
+
 struct RowRules {
   const char* operation;
 
@@ -52,6 +80,18 @@ struct RowRules {
   template <typename T>
   [[nodiscard]] Status check_if_present(const char* name, const Rows<T>& rows, Index count, Index length) const {
     return rows.is_present() ? check(name, rows, count, length) : Status{};
+  }
+
+  /// The same for matrices, as many as others.
+  template <typename T, typename U>
+  [[nodiscard]] Status check(const char* name, const Matrices<T>& matrices, Index count, Index length,
+                             const Matrices<U>& others) const {
+    for (int axis = 0; axis < 2; ++axis) {
+      if (matrices.counts[axis] == others.counts[axis] || !matrices.rows.is_present()) continue;
+      return broken(StatusCode::shape, {name, " must be ", others.counts[axis], " matrices on axis ", Index{axis},
+                                        ", got ", matrices.counts[axis]});
+    }
+    return check(name, matrices.rows, count, length);
   }
 
   /// The end of an operation, which may have been stopped.

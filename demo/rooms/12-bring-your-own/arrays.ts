@@ -115,6 +115,9 @@ export function nameOf(of: { readonly words?: Words }, side: Side, index: number
   return word === undefined ? `${before}${index + 1}` : `${before}${index + 1} ${word}`;
 }
 
+/** Numbers of a model, rather than what it computes. */
+export const isParameter = (name: string): boolean => /(?:^|\.)(?:weight|bias|gamma|beta)$/.test(name);
+
 const DEEPEST = 8;
 
 /** `name`: of an array that has none of its own. */

@@ -1,6 +1,6 @@
 // Stacks of transformer blocks: encoders, decoders, and both together.
 
-import type { HeldCache, KVCache } from "../api/cache-types.js";
+import type { HeldCache } from "../api/cache-types.js";
 import type { TensorInput } from "../api/options.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
@@ -22,7 +22,7 @@ import type { LayerNorm, RMSNorm } from "./norm.js";
 import { MOST_LAYERS, readOnce, readSize, readSizes } from "./read.js";
 import { RelativeBias, type RelativeBiasRule } from "./relative-bias.js";
 import type { Scope } from "./scope.js";
-import { readCaches } from "./stack-caches.js";
+import { type LayerCaches, readCaches } from "./stack-caches.js";
 import {
   BLOCK_FORWARD_OPTIONS,
   BLOCK_OPTIONS,
@@ -52,8 +52,8 @@ export interface StackOptions extends TransformerBlockOptions {
 export type LayerVariant = Pick<TransformerBlockOptions, "rope" | "window" | "attentionNorm">;
 
 export interface StackForwardOptions extends BlockForwardOptions {
-  /** KV caches of the engine, one for each block's self attention. x comes after the tokens in them. */
-  readonly caches?: readonly KVCache[] | undefined;
+  /** KV caches of the engine, one for each block's self attention, or for each block a list with one of each batch entry. x comes after the tokens in them. */
+  readonly caches?: LayerCaches | undefined;
 }
 
 export interface StackResult<O> {
@@ -147,6 +147,12 @@ class Stack extends Layer {
       throw new HeedError("option", `${this.where}: self.bias must not be given beside relativeBias, got both`);
     }
     const cache = caches?.[0] ?? heldCache(scope.held, this.where, self.cache);
+    if (cache?.lengths) {
+      throw new HeedError(
+        "unsupported",
+        `${this.where}: with relativeBias all batch entries must have one cache a block`,
+      );
+    }
     const [, length] = batchAndLength(x);
     return { ...inputs, self: { ...self, bias: await this.#relative.compute(scope, length, cache) } };
   }

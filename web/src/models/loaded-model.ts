@@ -12,11 +12,12 @@ import { isTrained, type LoadedAdapter, type TrainedAdapter } from "./adapters.j
 import { type ClassifyOptions, classify, type Label } from "./classify.js";
 import { type EmbedOptions, embed } from "./embed.js";
 import { filesOf, type ModelSource } from "./files.js";
-import { generate, type Piece, type Prompt, type TextOptions } from "./generate.js";
+import { generate, type Piece, type TextOptions } from "./generate.js";
 import type { Span } from "./label-spans.js";
 import type { Model } from "./model.js";
 import { createModelCache, type ModelCache, type ModelCacheOptions } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
+import type { Prompt } from "./prompts.js";
 import { savedAdapter } from "./save-adapter.js";
 import { type SavedFiles, type SaveModelOptions, savedFiles } from "./save-model.js";
 import type { TextOrPair } from "./text-batches.js";
@@ -48,8 +49,8 @@ export class LoadedModel {
     this.#parts = parts;
   }
 
-  /** The continuation of a dialogue, a text or tokens, as it is made. */
-  generate(prompt: Prompt, options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
+  /** The continuation of a dialogue, a text or tokens, as it is made, or of several at once: a token of each in turn. */
+  generate(prompt: Prompt | readonly Prompt[], options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
     const where = "generate";
     return guardStream("option", where, generate(where, this.#now(), prompt, options));
   }

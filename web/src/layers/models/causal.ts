@@ -1,6 +1,6 @@
 // The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
-import type { HeldCache, KVCache } from "../../api/cache-types.js";
+import type { HeldCache } from "../../api/cache-types.js";
 import type { Heed } from "../../api/heed.js";
 import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
@@ -13,7 +13,7 @@ import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { readCaches } from "../stack-caches.js";
+import { type LayerCaches, readCaches } from "../stack-caches.js";
 import { handOutScores, handOutStates, type StackMade } from "../stacks.js";
 import { noteMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
@@ -32,8 +32,11 @@ export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Returns logits for the last token only, or the last one in the mask: [B, 1, vocab_size]. Default false. */
   readonly last?: boolean | undefined;
-  /** KV caches of the engine, one for each layer. The tokens come after those in the caches. */
-  readonly caches?: readonly KVCache[] | undefined;
+  /**
+   * KV caches of the engine, one for each layer, or for each layer a list with one of each text, which may hold unequally many tokens. The
+   * tokens come after those in the caches.
+   */
+  readonly caches?: LayerCaches | undefined;
 }
 
 export interface CausalResult<O> {
