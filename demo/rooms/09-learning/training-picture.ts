@@ -78,7 +78,7 @@ export function trainingPicture(
         { class: "learning-stage" },
         h("div", { class: "learning-matrix" }, ...matrix, training.slider.element),
         h("div", { class: "controls-options" }, guess.element, training.work.line()),
-        h("div", { class: "learning-side" }, word, training.chart),
+        h("div", { class: "learning-side" }, word, training.chart, training.hint),
       ),
     ],
     data: () => ({ state: store.state, moments: training.moments }),

@@ -141,6 +141,30 @@ async function looks(page: Page): Promise<{ readonly places: number[]; readonly 
 
 const REVERSED = [7, 6, 5, 4, 3, 2, 1, 0];
 
+test("a curve is drawn before training, and the real one is compared with it", async () => {
+  const page = await answered("learning.html");
+  const side = page.locator(".learning-side");
+  const hint = () => side.locator("p[role=status]").last().innerText();
+  expect(await hint()).toMatch(/^Draw how the loss will fall/);
+  await side.locator(".chart-stage").scrollIntoViewIfNeeded();
+  const box = await side.locator(".chart-stage").boundingBox();
+  const [x, y] = [box?.x ?? 0, box?.y ?? 0];
+  // From the top left to the lower right of the plane.
+  await page.mouse.move(x + 46, y + 40);
+  await page.mouse.down();
+  await page.mouse.move(x + (box?.width ?? 0) - 16, y + 190, { steps: 12 });
+  await page.mouse.up();
+  await expect.poll(hint).toMatch(/^Now train/);
+  const points = await side.locator(".chart-line.tone-key").getAttribute("points");
+  const heights = (points ?? "").split(" ").map((point) => Number(point.split(",")[1]));
+  expect(heights.length).toBe(121);
+  expect(heights).toEqual([...heights].sort((a, b) => a - b));
+  await page.getByRole("radio", { name: "d", exact: true }).check();
+  await train(page);
+  await expect.poll(hint).toMatch(/^Your curve was off by \d\.\d+ on average\.$/);
+  expect(await side.locator(".chart-line.tone-key").getAttribute("points")).toBe(points);
+});
+
 describe("reverse", () => {
   test("is guessed, trained until the matrix is antidiagonal, scrubbed back and forth, and the same after a reload", async () => {
     const page = await answered("learning.html");
