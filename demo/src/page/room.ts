@@ -3,7 +3,6 @@
 import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Cell, Store } from "../model/store.js";
-import { codeButtons } from "../ui/code.js";
 import { codePanel } from "../ui/code-panel.js";
 import { find, h } from "../ui/dom.js";
 import type { Explanation, NamedLight } from "../ui/explanation.js";
@@ -233,10 +232,10 @@ export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
     h("div", { class: "room-foot" }, agreement),
   );
   if (guess !== undefined) root.querySelector(".picture-body")?.after(guess);
-  if (panel === undefined || heedCode === undefined || torchCode === undefined) return agreement;
   // It is said anew whenever a room shows something else.
-  new MutationObserver(panel.refresh).observe(agreement, { childList: true });
-  const shared = h("div", { class: "menu-room" }, codeButtons(heedCode, torchCode), ...menu);
+  if (panel !== undefined) new MutationObserver(panel.refresh).observe(agreement, { childList: true });
+  if (menu.length === 0) return agreement;
+  const shared = h("div", { class: "menu-room" }, ...menu);
   root.querySelector(".menu-items")?.append(shared);
   // One for all menus: it goes to the one that is about to open.
   root.addEventListener("click", ({ target }) => {

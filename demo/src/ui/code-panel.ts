@@ -21,7 +21,12 @@ export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () 
     refresh();
   });
   const copy = button("Copy", () => void copyFrom(copy, codes[kind]()), "link");
-  const element = h("div", { class: "code-panel" }, h("div", { class: "controls-options" }, kinds.element, copy), text);
+  const element = h(
+    "div",
+    { class: "code-panel" },
+    h("div", { class: "controls-options code-buttons" }, kinds.element, copy),
+    text,
+  );
   const tabs = choice<keyof typeof TABS>("Beside the picture", TABS, show);
 
   function show(tab: keyof typeof TABS): void {

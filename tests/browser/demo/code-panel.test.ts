@@ -34,6 +34,7 @@ test.each([
       Array.from(one.querySelectorAll("code"), (line) => line.textContent).join(""),
     );
     expect(said.trim()).toBe((await copied(page, kind)).trim());
+    await showCode(page);
     expect(await text(page).locator("details[open]").count()).toBe(0);
   }
   expect(await axeFindings(page, { within: ".side" })).toEqual([]);
