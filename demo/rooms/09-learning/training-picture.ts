@@ -8,7 +8,16 @@ import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { type Moment as AnyMoment, type Run, Training, withLoss } from "../../src/ui/training.js";
 import { numbered } from "./scene.js";
-import { answerOf, LETTERS, type LearningState, type LearningStore, TASKS, type Task, WORDS } from "./state.js";
+import {
+  answerOf,
+  isWord,
+  LETTERS,
+  type LearningState,
+  type LearningStore,
+  TASKS,
+  type Task,
+  watched,
+} from "./state.js";
 
 /** The same seed gives the same numbers. */
 const SEED = 1;
@@ -23,11 +32,13 @@ export interface Moment extends AnyMoment {
   readonly weights: Float32Array;
 }
 
-async function learn({ heed, kind: task, signal }: Run<Task>, seen: (moment: Moment) => void): Promise<void> {
+type Trained = Awaited<ReturnType<typeof learn>>;
+
+async function learn({ heed, kind: task, signal }: Run<Task>, word: string, seen: (moment: Moment) => void) {
   const { train } = await import("../../../examples/train/one-look.js");
-  const { model } = await train({
+  const trained = await train({
     task,
-    word: WORDS[task],
+    word,
     seed: SEED,
     steps: STEPS[task] + 1,
     every: EVERY[task],
@@ -35,7 +46,7 @@ async function learn({ heed, kind: task, signal }: Run<Task>, seen: (moment: Mom
     signal,
     ...withLoss<Omit<Moment, "loss">>(seen),
   });
-  await model.dispose();
+  return trained;
 }
 
 const PLACES = numbered("", LETTERS);
@@ -47,11 +58,19 @@ export function trainingPicture(
   matrix: readonly HTMLElement[],
   look: () => void,
 ) {
+  /** The models that were trained here, which read other words as well; and the word that each was watched on. */
+  const models = new Map<Task, Trained>();
+  const words = new Map<Task, string>();
   const training = new Training<Task, Moment>({
     engine,
     every: EVERY,
     steps: STEPS,
-    learn,
+    learn: async (run, seen) => {
+      const [word, before] = [watched(store.state), models.get(run.kind)];
+      words.set(run.kind, word);
+      models.set(run.kind, await learn(run, word, seen));
+      await before?.model.dispose();
+    },
     chosen: () => ({ kind: store.state.task, step: store.state.step }),
     go: (step) => store.change({ step }),
     series: (moments, values) => [
@@ -69,6 +88,25 @@ export function trainingPicture(
     store.change({ guess: Number(place) }, "new"),
   );
   const word = h("p", { class: "learning-word" });
+  const plain = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+  const field = h("input", { ...plain, id: "own-word", maxlength: LETTERS, "aria-describedby": "own-word-message" });
+  const message = h("p", { class: "field-message", id: "own-word-message", role: "status" });
+  field.addEventListener("input", () => {
+    const own = field.value.toLowerCase();
+    message.textContent = own === "" || isWord(own) ? "" : `${LETTERS} letters from a to z`;
+    if (message.textContent === "") store.change({ word: own, guess: 0 }, "run");
+  });
+  const own = h("div", { class: "field" }, h("label", { for: "own-word" }, "A word of your own"), field, message);
+
+  /** Another word, as the model reads it that is there already. */
+  async function reread({ task }: LearningState): Promise<void> {
+    const [model, last, asked] = [models.get(task), training.momentsOf(task).at(-1), watched(store.state)];
+    if (training.isRunning || model === undefined || last === undefined || words.get(task) === asked) return;
+    words.set(task, asked);
+    training.replace(task, [{ ...last, ...(await model.look(asked)) }]);
+    store.change({ step: last.step });
+    draw();
+  }
   const { element, say } = picture({
     name: "training",
     title: "What each output looks at",
@@ -77,7 +115,7 @@ export function trainingPicture(
         "div",
         { class: "learning-stage" },
         h("div", { class: "learning-matrix" }, ...matrix, training.slider.element),
-        h("div", { class: "controls-options" }, guess.element, training.work.line()),
+        h("div", { class: "controls-options" }, guess.element, training.work.line(), own),
         h("div", { class: "learning-side" }, word, training.chart, training.hint),
       ),
     ],
@@ -91,7 +129,7 @@ export function trainingPicture(
       cell.classList.toggle("guessed", cell.getAttribute("data-col") === String(state.guess - 1));
     }
     training.draw();
-    word.replaceChildren(...wordOf(state.task, training.moment));
+    word.replaceChildren(...wordOf(state, training.moment));
     say(textOf(state, training.moment));
   }
 
@@ -102,7 +140,9 @@ export function trainingPicture(
     moment: () => training.moment,
     show: (state: LearningState) => {
       task.show(state.task);
-      for (const [index, place] of PLACES.entries()) guess.label(place, WORDS[state.task][index] ?? "");
+      for (const [index, place] of PLACES.entries()) guess.label(place, watched(state)[index] ?? "");
+      if (document.activeElement !== field) field.value = state.word;
+      void reread(state);
       guess.show(String(state.guess));
       training.work.button.disabled = state.guess === 0 && state.step === 0 && !training.isRunning;
       draw();
@@ -112,16 +152,18 @@ export function trainingPicture(
 }
 
 /** The word, and what the model makes of it: letters that are wrong are pale. */
-function wordOf(task: Task, moment: Moment | undefined): (Node | string)[] {
-  const wanted = answerOf(task);
+function wordOf(state: LearningState, moment: Moment | undefined): (Node | string)[] {
+  const read = watched(state);
+  const wanted = answerOf(state.task, read);
   const letters = Array.from(moment?.answer ?? "?".repeat(LETTERS), (letter, place) =>
     h("span", { class: letter === wanted[place] ? "right" : "wrong" }, letter),
   );
-  return [WORDS[task], h("span", { class: "arrow" }, " → "), h("output", { "aria-label": "The answer" }, ...letters)];
+  return [read, h("span", { class: "arrow" }, " → "), h("output", { "aria-label": "The answer" }, ...letters)];
 }
 
-function textOf({ task, guess }: LearningState, moment: Moment | undefined): string {
-  const word = WORDS[task];
+function textOf(state: LearningState, moment: Moment | undefined): string {
+  const { guess } = state;
+  const word = watched(state);
   if (moment === undefined) {
     return `A row for each letter of the answer, a column for each letter of the word. Before training, every output looks everywhere equally. ${guess === 0 ? "Pick a letter to begin." : "Now train."}`;
   }

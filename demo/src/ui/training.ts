@@ -105,6 +105,11 @@ export class Training<Kind extends string, Seen extends Moment> {
     return `Your curve was off by ${exact(gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, 2)} on average.`;
   }
 
+  /** What was seen is seen otherwise now: the same model reads something else. */
+  replace(kind: Kind, moments: readonly Seen[]): void {
+    this.#seen.set(kind, moments);
+  }
+
   get moments(): readonly Seen[] {
     return this.momentsOf(this.#course.chosen().kind);
   }

@@ -14,7 +14,7 @@ import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { answered, open } = demoInChromium();
 
-const stateOf = (factor: number) => ({ task: "reverse", guess: 0, step: 0, factor }) as const;
+const stateOf = (factor: number) => ({ task: "reverse", word: "", guess: 0, step: 0, factor }) as const;
 
 const STEP = 1e-5;
 
@@ -140,6 +140,24 @@ async function looks(page: Page): Promise<{ readonly places: number[]; readonly 
 }
 
 const REVERSED = [7, 6, 5, 4, 3, 2, 1, 0];
+
+test("a word of one’s own is read by the model that was trained, and is trained on where there is none", async () => {
+  const page = await answered("learning.html");
+  await page.getByRole("radio", { name: "d", exact: true }).check();
+  await train(page);
+  const word = page.locator(".learning-word");
+  const field = page.getByLabel("A word of your own");
+  await field.fill("notebook");
+  await expect.poll(() => word.textContent()).toBe("notebook → koobeton");
+  expect(await hashOf(page)).toContain("word=notebook");
+  await field.fill("note");
+  expect(await page.locator("#own-word-message").textContent()).toBe("8 letters from a to z");
+  expect(await word.textContent()).toBe("notebook → koobeton");
+  await page.getByRole("radio", { name: "copy" }).check();
+  await page.getByRole("radio", { name: "n", exact: true }).check();
+  await train(page);
+  await expect.poll(() => word.textContent()).toBe("notebook → notebook");
+});
 
 test("a curve is drawn before training, and the real one is compared with it", async () => {
   const page = await answered("learning.html");
