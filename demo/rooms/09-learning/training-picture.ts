@@ -32,11 +32,13 @@ export interface Moment extends AnyMoment {
   readonly weights: Float32Array;
 }
 
-type Trained = Awaited<ReturnType<typeof learn>>;
-
-async function learn({ heed, kind: task, signal }: Run<Task>, word: string, seen: (moment: Moment) => void) {
+async function learn(
+  { heed, kind: task, signal }: Run<Task>,
+  word: string,
+  seen: (moment: Moment) => void,
+): Promise<void> {
   const { train } = await import("../../../examples/train/one-look.js");
-  const trained = await train({
+  const { model } = await train({
     task,
     word,
     seed: SEED,
@@ -46,7 +48,7 @@ async function learn({ heed, kind: task, signal }: Run<Task>, word: string, seen
     signal,
     ...withLoss<Omit<Moment, "loss">>(seen),
   });
-  return trained;
+  await model.dispose();
 }
 
 const PLACES = numbered("", LETTERS);
@@ -58,18 +60,16 @@ export function trainingPicture(
   matrix: readonly HTMLElement[],
   look: () => void,
 ) {
-  /** The models that were trained here, which read other words as well; and the word that each was watched on. */
-  const models = new Map<Task, Trained>();
+  /** The word that each task was watched on. */
   const words = new Map<Task, string>();
-  const training = new Training<Task, Moment>({
+  const training: Training<Task, Moment> = new Training({
     engine,
     every: EVERY,
     steps: STEPS,
-    learn: async (run, seen) => {
-      const [word, before] = [watched(store.state), models.get(run.kind)];
+    learn: (run, seen) => {
+      const word = watched(store.state);
       words.set(run.kind, word);
-      models.set(run.kind, await learn(run, word, seen));
-      await before?.model.dispose();
+      return learn(run, word, seen);
     },
     chosen: () => ({ kind: store.state.task, step: store.state.step }),
     go: (step) => store.change({ step }),
@@ -77,6 +77,17 @@ export function trainingPicture(
       { name: "loss", values: moments.map(({ loss }) => loss), tone: "share" },
       // Among 26 letters.
       { name: "by chance", values: values.map(() => Math.log(26)), tone: "soft", dashed: true },
+      // What was trained before runs along: which of the tasks is the hardest?
+      ...TASKS.filter((task) => task !== store.state.task).map((task) => {
+        const losses = new Map(training.momentsOf(task).map(({ step, loss }) => [step, loss]));
+        const known = values.filter((step) => losses.has(step - (step % EVERY[task])));
+        return {
+          name: task,
+          values: known.map((step) => losses.get(step - (step % EVERY[task])) ?? 0),
+          tone: "value",
+          dashed: true,
+        } as const;
+      }),
     ],
     mostLoss: 3.6,
     changed: () => [draw()],
@@ -98,15 +109,6 @@ export function trainingPicture(
   });
   const own = h("div", { class: "field" }, h("label", { for: "own-word" }, "A word of your own"), field, message);
 
-  /** Another word, as the model reads it that is there already. */
-  async function reread({ task }: LearningState): Promise<void> {
-    const [model, last, asked] = [models.get(task), training.momentsOf(task).at(-1), watched(store.state)];
-    if (training.isRunning || model === undefined || last === undefined || words.get(task) === asked) return;
-    words.set(task, asked);
-    training.replace(task, [{ ...last, ...(await model.look(asked)) }]);
-    store.change({ step: last.step });
-    draw();
-  }
   const { element, say } = picture({
     name: "training",
     title: "What each output looks at",
@@ -141,10 +143,12 @@ export function trainingPicture(
     show: (state: LearningState) => {
       task.show(state.task);
       for (const [index, place] of PLACES.entries()) guess.label(place, watched(state)[index] ?? "");
-      if (document.activeElement !== field) field.value = state.word;
-      void reread(state);
       guess.show(String(state.guess));
+      if (document.activeElement !== field) field.value = state.word;
       training.work.button.disabled = state.guess === 0 && state.step === 0 && !training.isRunning;
+      // The same seed trains the same model again, and watches how it comes to read the other word.
+      if (!training.isRunning && (words.get(state.task) ?? watched(state)) !== watched(state))
+        training.forget(state.task);
       draw();
       training.follow();
     },

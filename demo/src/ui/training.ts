@@ -105,9 +105,9 @@ export class Training<Kind extends string, Seen extends Moment> {
     return `Your curve was off by ${exact(gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, 2)} on average.`;
   }
 
-  /** What was seen is seen otherwise now: the same model reads something else. */
-  replace(kind: Kind, moments: readonly Seen[]): void {
-    this.#seen.set(kind, moments);
+  /** Something else is to be watched: what was seen is of no use. */
+  forget(kind: Kind): void {
+    this.#seen.delete(kind);
   }
 
   get moments(): readonly Seen[] {

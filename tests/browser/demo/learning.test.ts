@@ -141,7 +141,7 @@ async function looks(page: Page): Promise<{ readonly places: number[]; readonly 
 
 const REVERSED = [7, 6, 5, 4, 3, 2, 1, 0];
 
-test("a word of one’s own is read by the model that was trained, and is trained on where there is none", async () => {
+test("a word of one’s own is watched as the same model learns again", async () => {
   const page = await answered("learning.html");
   await page.getByRole("radio", { name: "d", exact: true }).check();
   await train(page);
@@ -157,6 +157,8 @@ test("a word of one’s own is read by the model that was trained, and is traine
   await page.getByRole("radio", { name: "n", exact: true }).check();
   await train(page);
   await expect.poll(() => word.textContent()).toBe("notebook → notebook");
+  // The loss of the other task runs along.
+  expect(await page.locator(".learning-side .chart-keys").innerText()).toMatch(/reverse/);
 });
 
 test("a curve is drawn before training, and the real one is compared with it", async () => {
