@@ -1,6 +1,8 @@
 // The epilogue of a GEMM, or a pass of its own: bias, activation, factor, addend.
 #pragma once
 
+#include <iterator>
+
 #include "kernels/layers/activations.hpp"
 #include "kernels/layers/layer_tasks.hpp"
 #include "kernels/simd/transpose.hpp"
@@ -32,6 +34,7 @@ void pointwise(const PointwiseTask& task) {
   static constexpr void (*kLoops[])(const PointwiseTask&) = {
       &pointwise_rows<Identity>, &pointwise_rows<Relu>, &pointwise_rows<Gelu>,    &pointwise_rows<GeluTanh>,
       &pointwise_rows<Silu>,     &pointwise_rows<Tanh>, &pointwise_rows<Logistic>};
+  static_assert(std::size(kLoops) == static_cast<int>(Activation::last) + 1);
   kLoops[static_cast<int>(task.activation)](task);
 }
 

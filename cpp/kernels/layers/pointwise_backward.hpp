@@ -1,6 +1,8 @@
 // The backward pass of activations and factors. An activation gives its value and its slope.
 #pragma once
 
+#include <iterator>
+
 #include "kernels/layers/activations.hpp"
 #include "kernels/layers/training_tasks.hpp"
 #include "kernels/simd/transpose.hpp"
@@ -124,6 +126,7 @@ void pointwise_backward(const PointwiseBackwardTask& task) {
       &pointwise_backward_rows<IdentitySlope>, &pointwise_backward_rows<ReluSlope>, &pointwise_backward_rows<GeluSlope>,
       &pointwise_backward_rows<GeluTanhSlope>, &pointwise_backward_rows<SiluSlope>, &pointwise_backward_rows<TanhSlope>,
       &pointwise_backward_rows<LogisticSlope>};
+  static_assert(std::size(kLoops) == static_cast<int>(Activation::last) + 1);
   kLoops[static_cast<int>(task.activation)](task);
 }
 

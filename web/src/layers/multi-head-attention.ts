@@ -28,6 +28,7 @@ import type { Filling, GivenParameters } from "./read-parameters.js";
 import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
 import { rotate } from "./rotate.js";
 import type { AttentionTensors, Scope } from "./scope.js";
+import { positionsAfter } from "./stack-caches.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */
@@ -221,14 +222,20 @@ export class MultiHeadAttention extends Layer {
       value: { shape: [...leading.value, this.#value.outFeatures] },
     };
     const { positions } = given;
-    const positionsOf = (axes: readonly [number, number], first?: number): Positions =>
+    const positionsOf = (axes: readonly [number, number], cache: HeldCache | null): Positions =>
       this.#rotation &&
-      guard("option", `${where}: reading positions`, () => readPositions(where, positions ?? first, ...axes));
+      guard("option", `${where}: reading positions`, () =>
+        readPositions(
+          where,
+          positions ?? (cache?.lengths ? positionsAfter(where, cache.lengths, axes) : cache?.length),
+          ...axes,
+        ),
+      );
     const made = new Map<number, MultiHeadRule>();
     return (cache) => {
       const rule = made.get(heldBy(cache)) ?? {
         ...ruleOf(scope, where, read, tensors, cache),
-        positions: { query: positionsOf(leading.query, cache?.length), key: positionsOf(leading.key, cache?.length) },
+        positions: { query: positionsOf(leading.query, cache), key: positionsOf(leading.key, cache) },
       };
       made.set(heldBy(cache), rule);
       return { ...rule, cache };

@@ -1,6 +1,6 @@
 // The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
-import type { HeldCache, KVCache } from "../../api/cache-types.js";
+import type { HeldCache } from "../../api/cache-types.js";
 import type { Heed } from "../../api/heed.js";
 import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
@@ -13,8 +13,8 @@ import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { readCaches } from "../stack-caches.js";
-import { handOutStates, type StackMade } from "../stacks.js";
+import { type LayerCaches, readCaches } from "../stack-caches.js";
+import { handOutScores, handOutStates, type StackMade } from "../stacks.js";
 import { noteMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { Labels } from "./labels.js";
@@ -32,8 +32,11 @@ export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Returns logits for the last token only, or the last one in the mask: [B, 1, vocab_size]. Default false. */
   readonly last?: boolean | undefined;
-  /** KV caches of the engine, one for each layer. The tokens come after those in the caches. */
-  readonly caches?: readonly KVCache[] | undefined;
+  /**
+   * KV caches of the engine, one for each layer, or for each layer a list with one of each text, which may hold unequally many tokens. The
+   * tokens come after those in the caches.
+   */
+  readonly caches?: LayerCaches | undefined;
 }
 
 export interface CausalResult<O> {
@@ -47,6 +50,8 @@ export interface CausalResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and what the head reads, [B, L, dim] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
@@ -135,6 +140,7 @@ export abstract class CausalModel extends Layer {
         });
         const logits = wantsLogits ? await this.#logits(scope, output, isLast ? last : null, last) : undefined;
         const hiddenStates = await handOutStates(scope, keep);
+        const scores = await handOutScores(scope, keep);
         const made = [];
         for (const { self } of attentions ?? []) made.push(await handOut(scope, await chosenHeads(scope, self), keep));
         const hidden = wantsHidden ? await handOut(scope, output, keep) : undefined;
@@ -149,6 +155,7 @@ export abstract class CausalModel extends Layer {
           mask: counts ?? undefined,
           attentions: attentions && made,
           hiddenStates,
+          scores,
         };
       },
     );

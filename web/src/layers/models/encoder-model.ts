@@ -16,11 +16,12 @@ import { LayerNorm } from "../norm.js";
 import { Pooling } from "../pooling.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { Encoder, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
+import { Encoder, handOutScores, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { scaled } from "./decoder-model.js";
+import type { ModelFamily } from "./family.js";
 import { Head, type HeadTransform } from "./head.js";
 import { type Labels, readLabels } from "./labels.js";
 import type { EncoderNames } from "./names.js";
@@ -50,17 +51,12 @@ export interface EncoderResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and the last one's result, [B, L, hidden_size] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
-/** @internal A family of models. */
-export interface EncoderFamily {
-  /** The name of its class. */
-  readonly where: string;
-  /** Its values of `model_type`. */
-  readonly types: readonly string[];
-  readonly names: EncoderNames;
-  readonly read: (read: ConfigReader) => EncoderShape;
-}
+/** @internal */
+export type EncoderFamily = ModelFamily<EncoderNames, EncoderShape>;
 
 /** @internal What a configuration says of a model. */
 export interface EncoderShape {
@@ -232,6 +228,7 @@ export class EncoderModel extends Layer {
       const pooled = await this.#pool(scope, output);
       const logits = wantsLogits ? await this.#logitsOf(scope, output, pooled, mask) : undefined;
       const hiddenStates = await handOutStates(scope, keep);
+      const scores = await handOutScores(scope, keep);
       const handed = await handOutStack(scope, { output, attentions }, keep);
       noteMask(handed.output, mask);
       return {
@@ -241,6 +238,7 @@ export class EncoderModel extends Layer {
         logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
         hiddenStates,
+        scores,
       };
     });
   }
