@@ -1,6 +1,5 @@
 // Attention in a pass, of which every option that is a number may learn.
 
-import { readLayout, viewOf } from "../../api/layout.js";
 import { product } from "../../api/operands.js";
 import type { AttentionOptions, BiasInput, Numbers, PlainScore } from "../../api/options.js";
 import type { AttentionResult, NoAttentionOptions } from "../../api/results.js";
@@ -147,13 +146,18 @@ function withSlopes(
   given: Readonly<Record<string, unknown>>,
   { query, key }: { readonly query: Tensor; readonly key: Tensor },
 ): (of: ScoreModArguments) => unknown {
-  const { causal, qOffset, qLengths, kvLengths, scoreMod, heads } = given;
+  const { causal, qOffset, qLengths, kvLengths, scoreMod } = given;
   if (given["cuSeqlensQ"] !== undefined) {
     throw new HeedError("unsupported", `${where}: alibiSlopes that learn and cuSeqlensQ exclude each other`);
   }
-  const layout = readLayout(where, given["layout"]);
-  const [batch, , queries] = viewOf(where, "query", query.shape, layout, Number(heads ?? 1)).shape;
-  const keys = viewOf(where, "key", key.shape, layout, 1).shape[2];
+  const { layout } = given;
+  /** The batch entries of a tensor, and its tokens. Other layouts and ranks are refused when the call is read. */
+  const sizesOf = ({ shape }: Tensor): readonly [number, number] => {
+    const tokens = layout === "packed" ? 1 : shape.length - (layout === "bnhd" && shape.length > 2 ? 3 : 2);
+    return [layout === "packed" || shape.length === 4 ? (shape[0] ?? 1) : 1, shape[tokens] ?? 1];
+  };
+  const [batch, queries] = sizesOf(query);
+  const [, keys] = sizesOf(key);
   const at = (value: unknown, entry: number, absent: number): number =>
     typeof value === "number" ? value : (listed(value)?.[entry] ?? absent);
   const offsets = Float32Array.from({ length: batch }, (_, entry) => {

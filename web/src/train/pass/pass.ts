@@ -26,6 +26,7 @@ import {
 import { broadcast, type Unary, unary } from "./elementwise.js";
 import { gather, type Indices, readIndices } from "./gather.js";
 import { type MatmulOptions, matmul, transposed } from "./matmul.js";
+import { linearAttention, rope } from "./positions.js";
 import { normalize, type ReduceOptions, readReduction, reduced, softmax } from "./reduce.js";
 import { relativeBias } from "./relative-bias.js";
 import { concat, readAxis, reshape, type SliceOptions, slice, transpose } from "./shapes.js";
@@ -262,12 +263,11 @@ export class Pass extends LayerPass {
   ): Promise<{ readonly output: Tensor; readonly state: Tensor }> {
     return this.#act("linearAttention", async (scope, where) => {
       const tensors = await bring(scope, where, ["query", "key", "value"], [q, k, v]);
-      const given: Record<string, unknown> = { ...options };
-      for (const name of ["decay", "beta", "state"]) {
+      const given: { decay?: unknown; beta?: unknown; state?: unknown } = { ...options };
+      for (const name of ["decay", "beta", "state"] as const) {
         if (given[name] !== undefined) given[name] = await bringOne(scope, where, name, given[name]);
       }
-      const { linearAttention } = await import("./positions.js");
-      return linearAttention(scope, where, tensors, given);
+      return linearAttention(scope, tensors, given);
     });
   }
 
@@ -275,7 +275,6 @@ export class Pass extends LayerPass {
   rope(x: PassValue, options: Omit<RopeOptions, "keep" | "signal" | "retry"> = {}): Promise<Tensor> {
     return this.#act("rope", async (scope, where) => {
       const tensor = await bringOne(scope, where, "x", x);
-      const { rope } = await import("./positions.js");
       return rope(scope, tensor, options);
     });
   }
