@@ -1,6 +1,5 @@
 // Numbers in another order: axes turned, repeated, cut and padded; and tensors side by side.
 
-import { product } from "../../api/operands.js";
 import type { Operation, Resident } from "../../backends/backend.js";
 import { JOIN_CALL, MOVE_CALL, OPERATION } from "../../backends/wasm/generated/operation-calls.js";
 import { byRow, MEMORY_BOUND, operandOf, rowsView } from "../rows.js";
@@ -83,6 +82,8 @@ export function axesOf(move: Move): readonly Axis[] {
   }
   return merged.length === 0 ? [{ size: 1, step: 0, begin: 0, end: 1 }] : merged;
 }
+
+const product = (sizes: readonly number[]): number => sizes.reduce((total, size) => total * size, 1);
 
 const isWhole = ({ size, begin, end }: Axis): boolean => begin === 0 && end === size;
 

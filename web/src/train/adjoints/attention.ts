@@ -1,18 +1,12 @@
 // Of attention, in its tensors, in options that are tensors, and in those that learn although kernels take them as numbers.
 
 import type { ModTrees } from "../../api/operations/record-functions.js";
-import type { Operation, Resident } from "../../backends/backend.js";
-import { ATTENTION_VJP_CALL } from "../../backends/wasm/generated/operation-calls.js";
+import type { Resident } from "../../backends/backend.js";
 import type { CompiledVjp } from "../../expr/compile-vjp.js";
 import type { RecordedAttention } from "../../layers/attention-rule.js";
-import {
-  ATTENTION_VJP,
-  type AttentionVjpProblem,
-  SCORE_GRADIENTS,
-  type Slopes,
-  type WantedGradient,
-} from "../../operations/attention-vjp.js";
-import { placed, rowsView } from "../../operations/rows.js";
+import { ATTENTION_VJP, SCORE_GRADIENTS, type Slopes, type WantedGradient } from "../../operations/attention-vjp.js";
+import { placed } from "../../operations/rows.js";
+import { ATTENTION_VJP_TABLES } from "../../operations/training/attention-vjp-tables.js";
 import { COMBINE } from "../../operations/training/combine.js";
 import { ELEMENTWISE } from "../../operations/training/elementwise.js";
 import { MOVE } from "../../operations/training/move.js";
@@ -21,16 +15,6 @@ import { type Adjoint, type BackwardStep, type Place, placeOf } from "../backwar
 import { LEARNT_OPTIONS, type LearntOptions } from "../pass/learnt-options.js";
 
 const PLACES = ["query", "key", "value", "bias", ...SCORE_GRADIENTS] as const;
-
-/** The same with the gradients of tables, of all in one row, which stays in the engine. */
-const WITH_TABLES: Operation<AttentionVjpProblem> = {
-  ...ATTENTION_VJP,
-  pack(problem, builder) {
-    ATTENTION_VJP.pack(problem, builder);
-    builder.output(ATTENTION_VJP_CALL.tablesGradient, rowsView(1, problem.slopes?.tableGradientNumbers ?? 0), true);
-  },
-  cut: () => ({ axes: [] }),
-};
 
 const NOTHING: LearntOptions = { numbers: new Map(), tables: new Map() };
 
@@ -46,7 +30,7 @@ export const attention: Adjoint<RecordedAttention> = async (step) => {
   for (const [name, place] of numbers) places.set(name, place);
   const wanted = [...places].filter(([, place]) => step.needs(place));
   const hasTables = wantsTables && (functions?.tableGradientNumbers ?? 0) > 0;
-  const gradients = await step.run(hasTables ? WITH_TABLES : ATTENTION_VJP, {
+  const gradients = await step.run(hasTables ? ATTENTION_VJP_TABLES : ATTENTION_VJP, {
     forward: functions === null ? problem : { ...problem, programs: functions },
     output: placed(problem.output, output),
     lse: lse && problem.lse ? placed(problem.lse, lse) : null,

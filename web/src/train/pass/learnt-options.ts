@@ -1,7 +1,7 @@
 // What learns of options of attention that kernels take as numbers: sinks, the temperature, tables of expressions, numbers of scores.
 
+import type { ModTrees } from "../../api/operations/record-functions.js";
 import type { Resident } from "../../backends/backend.js";
-import type { ModTrees } from "../../expr/tree.js";
 import type { Step } from "../../layers/tape.js";
 import type { WantedGradient } from "../../operations/attention-vjp.js";
 
