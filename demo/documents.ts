@@ -53,6 +53,7 @@ function goalOf(from: string, href: string): string | undefined {
 }
 
 function rendered(path: string): string {
+  let tables = 0;
   const marked = new Marked({
     renderer: {
       heading: (text: string, level: number, raw: string) => `<h${level} id="${nameOf(raw)}">${text}</h${level}>\n`,
@@ -62,7 +63,7 @@ function rendered(path: string): string {
       },
       image: (href: string, _title, text: string) => drawing(path, href) ?? text,
       table: (head: string, body: string) =>
-        `<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="plain-table"><thead>${head}</thead><tbody>${body}</tbody></table></div>\n`,
+        `<div class="table-frame" tabindex="0" role="region" aria-label="Table ${++tables}"><table class="plain-table"><thead>${head}</thead><tbody>${body}</tbody></table></div>\n`,
       code: (text: string) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`,
     },
   });

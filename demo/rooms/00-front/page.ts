@@ -10,6 +10,7 @@ import { choice } from "../../src/ui/controls.js";
 import { find, on } from "../../src/ui/dom.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { answerText, failText, headsText } from "./captions.js";
+import { eightLines } from "./lines.js";
 import { ownSentence } from "./own.js";
 import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
 import { largeSentence } from "./sentence.js";
@@ -93,5 +94,6 @@ own();
 lead();
 if (bringsSentence(store.state) && !comesBack()) find("#own", HTMLElement).scrollIntoView({ behavior: "instant" });
 
+find("#lines", HTMLElement).replaceChildren(eightLines());
 const install = find("#install", HTMLButtonElement);
 install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

@@ -174,7 +174,7 @@ export function spreadIdea(
       ];
     });
     return {
-      height: height,
+      height,
       shapes,
       said: rows
         .map(({ name, scores }) => `${name}: ${exact(Math.min(...scores), 1)} to ${exact(Math.max(...scores), 1)}`)
@@ -209,7 +209,7 @@ export function sharedIdea(words: readonly string[], { scores, weights }: toy.Ro
           "fill-opacity": 0.6,
         }),
         label(`e${index}`, exact(powers[index] ?? 0, 1), left + length + 5, top + row / 2 + 4, {
-          class: "board-small",
+          class: "board-small thread-figure",
         }),
         ...(weight < LEAST
           ? []
@@ -227,9 +227,10 @@ export function sharedIdea(words: readonly string[], { scores, weights }: toy.Ro
         }),
       ];
     });
+    const whole = shape("rect", "whole", { class: "thread-tank", x: right, y: 0, width: 22, height });
     return {
-      height: height,
-      shapes,
+      height,
+      shapes: [whole, ...shapes],
       said: words.map((word, index) => `${word} ${percent(weights[index] ?? 0)}`).join(", "),
     };
   };
@@ -289,7 +290,7 @@ export function pouredIdea(words: readonly string[], values: Matrix, { weights, 
       ];
     });
     return {
-      height: height,
+      height,
       shapes: [...shapes, ...tanks],
       said: toy.VALUES.map((name, index) => `${name} ${exact(output[index] ?? 0, 2)}`).join(", "),
     };
@@ -343,7 +344,7 @@ export function triangleIdea(
       ];
     });
     return {
-      height: height,
+      height,
       shapes,
       said: isCausal ? "Each word sees itself and the words before." : "Each word sees all words.",
     };

@@ -3,6 +3,7 @@
 
 import { Store } from "../../src/model/store.js";
 import { ENDINGS, WORDS } from "../../src/model/toy.js";
+import { EMBED, showEmbedded } from "../../src/page/embed.js";
 import { startFrame } from "../../src/page/frame.js";
 import { comesBack } from "../../src/page/kept.js";
 import { boundChoice, boundSlider } from "../../src/ui/controls.js";
@@ -11,6 +12,7 @@ import { guess } from "../../src/ui/guess.js";
 import { exact } from "../../src/ui/numbers.js";
 import { GUESSES } from "./guesses.js";
 import { sceneOf } from "./scene.js";
+import { startPrint } from "./sheets.js";
 import { stageOf } from "./stage.js";
 import {
   ASKERS,
@@ -84,7 +86,7 @@ const stops = STOPS.map((stop) => {
   );
   return section;
 });
-let at = STOPS.indexOf(store.state.stop);
+let at = STOPS.indexOf(STOPS.find((stop) => stop === EMBED) ?? store.state.stop);
 
 function show(): void {
   const stop = STOPS[at] ?? "look-up";
@@ -105,6 +107,7 @@ const isBeside = (): boolean => find("#stage", HTMLElement).getBoundingClientRec
 
 /** The line that a stop crosses to become the one on the stage: the middle of what the stage leaves free. */
 function follow(): void {
+  if (EMBED !== "") return;
   const { bottom } = find("#stage", HTMLElement).getBoundingClientRect();
   const line = isBeside() ? innerHeight / 2 : (Math.min(bottom, innerHeight) + innerHeight) / 2;
   const stop = Math.max(0, stops.filter((section) => section.getBoundingClientRect().top <= line).length - 1);
@@ -121,10 +124,12 @@ addEventListener("scroll", follow, { passive: true });
 addEventListener("resize", follow);
 store.listen(({ stop }) => {
   // An address names it.
-  if (stop !== STOPS[at]) go(STOPS.indexOf(stop), "instant");
+  if (stop !== STOPS[at] && EMBED === "") go(STOPS.indexOf(stop), "instant");
   show();
 });
 show();
 // The browser brings whoever comes back to where they were.
 if (at > 0 && !comesBack()) go(at, "instant");
 follow();
+showEmbedded(find(".thread", HTMLElement));
+startPrint(stops, () => store.state);

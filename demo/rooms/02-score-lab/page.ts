@@ -2,9 +2,11 @@
 
 import { bestOf, type Matrix, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Entry, Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundSlider, choice } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
 import { costPicture } from "./cost-picture.js";
@@ -90,6 +92,7 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
     costs.show(scene);
   };
   return {
+    guess: guess("score-lab", GUESSES["score-lab"], () => store.change({ ...INITIAL, kind: "dot" }, "new")),
     pictures: [lab, costs],
     first: () => ({ name: "S", row: rowInView(), col: bestOf(room.scene.weights, rowInView()) }),
     explain: (spot) => explain(room.scene, spot, room.answer),

@@ -2,15 +2,17 @@
 
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import { at, fill, rowsOfAll, withBlock } from "../../src/model/matrix.js";
-import { NOTHING_EDITED, type State, WALK_STATE } from "../../src/model/state.js";
+import { INITIAL, NOTHING_EDITED, type State, WALK_STATE } from "../../src/model/state.js";
 import { type Entry, Store } from "../../src/model/store.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { MOST_WIDTH } from "../../src/model/vocabulary.js";
 import { type Walk, walk } from "../../src/model/walk.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/controls.js";
 import { button, find, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { worded } from "../../src/ui/named-matrices.js";
 import { drawer, legend, picture } from "../../src/ui/picture.js";
 import { explain, MATRICES, type MatrixName, type Scene, viewOf } from "../../src/ui/walk-matrices.js";
@@ -102,6 +104,9 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
   }
 
   return {
+    guess: guess("matrix-walk", GUESSES["matrix-walk"], () =>
+      store.change({ text: INITIAL.text, numbers: null, step: "softmax" }, "new"),
+    ),
     pictures: [element, h("div", { class: "below-picture" }, numbers, ...BESIDES)],
     menu,
     first: () => (room.scene.labels.length === 0 ? undefined : tellingSpot(scene(), placeNow())),

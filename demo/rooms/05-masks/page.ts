@@ -2,19 +2,21 @@
 
 import { at, bestOf, rowsOfAll } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { calm, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { numbered, weighed } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, picture } from "../../src/ui/picture.js";
 import { callOf, heedCode, type MaskAnswer, readAnswer, structureOf, torchCode } from "./call.js";
-import { controls } from "./controls.js";
+import { controls, PRESETS } from "./controls.js";
 import { costPicture } from "./cost-picture.js";
 import { explain } from "./explain.js";
 import { type MaskScene, sceneOf } from "./scene.js";
 import { sightOf } from "./sight.js";
-import { MASK_STATE } from "./state.js";
+import { BARE, MASK_STATE } from "./state.js";
 import { lostBy, maskText } from "./texts.js";
 import "../../style/masks.css";
 
@@ -89,6 +91,9 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   }
 
   return {
+    guess: guess("masks", GUESSES.masks, () =>
+      store.change({ ...BARE, ...PRESETS["A row that sees nothing"], hiding: "before" }, "new"),
+    ),
     pictures: [element, cost.element],
     menu,
     first: () => {

@@ -3,9 +3,11 @@
 import type { MatrixView } from "heed/viz";
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundChoice, presets, slider } from "../../src/ui/controls.js";
 import { button, calm, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { picture } from "../../src/ui/picture.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
 import { gradientsPicture } from "./gradients-picture.js";
@@ -166,6 +168,9 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   return {
+    guess: guess("translation", GUESSES.translation, () =>
+      training.element.scrollIntoView({ behavior: calm() ? "auto" : "smooth" }),
+    ),
     pictures: [element, scores, beam, training, gradients, kindsOfModels()],
     first: () => spotOf(Math.max(0, room.scene.written - 1)),
     explain: ({ name, row, col }) =>

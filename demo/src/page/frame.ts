@@ -8,10 +8,13 @@ import "../../style/matrix.css";
 import "../../style/arithmetic.css";
 import "../../style/picture.css";
 import "../../style/board.css";
+import "../../style/embed.css";
+import "../../style/print.css";
 import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
 import { calm, find, h } from "../ui/dom.js";
 import { scoreText } from "../ui/guess.js";
+import { startEmbed } from "./embed.js";
 import { startTheme } from "./kept.js";
 import { startOffline } from "./offline.js";
 
@@ -21,6 +24,7 @@ define();
 /** `engine`: where the page has a line about it. */
 export function startFrame(engine?: Engine): void {
   if (engine !== undefined) engine.onStatus = () => showStatus(engine);
+  startEmbed();
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
   showPresentRoom();

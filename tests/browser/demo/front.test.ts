@@ -3,6 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { axeFindings, demoInChromium } from "./chromium.js";
+import { runUnderNode } from "./copied.js";
 import { kernelAnswered } from "./page.js";
 import { jumpsOf, watchJumps } from "./still.js";
 import { weightOf } from "./weight.js";
@@ -304,6 +305,42 @@ describe("a link with a sentence", () => {
   });
 });
 
+describe("eight lines", () => {
+  test("run with the numbers that stand in them, and with others", async () => {
+    const page = await open(FRONT);
+    const lines = page.locator("#lines");
+    const output = () => lines.locator("output").innerText();
+    await lines.getByRole("button", { name: "Run" }).click();
+    // Scores 4, 3.2 and 0.
+    const weight = (...scores: [number, ...number[]]): string =>
+      (Math.exp(scores[0]) / scores.reduce((sum, score) => sum + Math.exp(score), 0)).toFixed(2);
+    await expect.poll(output).toBe(`animal ${weight(4, 3.2, 0)}`);
+    await lines.getByLabel("Number 5").fill("1.5");
+    await page.keyboard.press("Enter");
+    await expect.poll(output).toBe(`road ${weight(6, 4, 0)}`);
+    await lines.getByLabel("Number 9").fill("alert(1)");
+    await page.keyboard.press("Enter");
+    await expect.poll(output).toBe("Type numbers, as in 0.5");
+    expect(await lines.getByLabel("Number 9").getAttribute("aria-invalid")).toBe("true");
+    expect(await axeFindings(page, { within: "#developers" })).toEqual([]);
+  });
+
+  test("are copied as they stand, and run elsewhere", async () => {
+    const page = await open(FRONT, { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.locator("#lines").getByLabel("Number 1").fill("2");
+    await page.locator("#lines").getByRole("button", { name: "Copy" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain("Float32Array.of(2, 0)");
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    expect(await runUnderNode(`${code}\nconst output = weights;\n`)).toHaveLength(3);
+    expect(
+      code
+        .trim()
+        .split("\n")
+        .filter((line) => line !== ""),
+    ).toHaveLength(7);
+  });
+});
+
 describe("the doors", () => {
   test("lead into the thread, and into the walk with one’s own sentence", async () => {
     const page = await open(FRONT);
@@ -323,7 +360,7 @@ describe("the doors", () => {
     expect(await page.getByRole("link", { name: "Ask MiniLM" }).getAttribute("href")).toMatch(
       /text=The\+dog\+saw\+a\+cat&ask=minilm$/,
     );
-    await page.getByRole("link", { name: "Time this device" }).click();
+    await page.getByRole("link", { name: "This device" }).click();
     await page.locator(".agreement").waitFor();
     const top = () => page.locator('[data-picture="device"]').evaluate((one) => one.getBoundingClientRect().top);
     await expect.poll(top).toBeLessThan(900);

@@ -63,5 +63,5 @@ test.each([
     return [...values];
   });
   expect(frames).toEqual([String(place)]);
-  expect(await hashOf(page)).toBe(path.includes("#") ? "#step=scale" : "");
+  expect(await hashOf(page)).toBe(path.includes("#") ? "#d=8&step=scale" : "");
 });

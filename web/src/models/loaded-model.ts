@@ -12,7 +12,7 @@ import { isTrained, type LoadedAdapter, type TrainedAdapter } from "./adapters.j
 import { type ClassifyOptions, classify, type Label } from "./classify.js";
 import { type EmbedOptions, embed } from "./embed.js";
 import { filesOf, type ModelSource } from "./files.js";
-import { generate, type Piece, type TextOptions } from "./generate.js";
+import { generate, type TextOptions } from "./generate.js";
 import type { Span } from "./label-spans.js";
 import type { Model } from "./model.js";
 import { createModelCache, type ModelCache, type ModelCacheOptions } from "./model-cache.js";
@@ -22,6 +22,7 @@ import { savedAdapter } from "./save-adapter.js";
 import { type SavedFiles, type SaveModelOptions, savedFiles } from "./save-model.js";
 import type { TextOrPair } from "./text-batches.js";
 import type { TextCodec } from "./text-codec.js";
+import type { Piece } from "./text-writer.js";
 
 export interface SaveOptions extends SaveModelOptions {
   readonly adapter?: string | TrainedAdapter | undefined;
@@ -118,6 +119,7 @@ export class LoadedModel {
   dispose(): void {
     this.model.dispose();
     this.#parts.head?.dispose();
+    for (const layer of this.#parts.dense) layer.dispose();
     this.#parts.adapters.dispose();
   }
 
