@@ -1,4 +1,4 @@
-// Texts as batches of equally many tokens: nothing is padded, and a text's results are those that it has alone.
+// Texts as packs of any lengths, or as batches of equally many tokens: nothing is padded, and a text has the results that it has alone.
 
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
