@@ -94,24 +94,26 @@ describe.each([
     cache.dispose();
   });
 
-  test("attentions and hidden states are those of the whole text", async () => {
-    const pieces = await piecesOf(lm, PROMPT, { maxTokens: 4, eos: [], attentions: true, hiddenStates: true });
+  test("attentions, scores and hidden states are those of the whole text", async () => {
+    const looked = { attentions: true, hiddenStates: true, scores: "masked" } as const;
+    const pieces = await piecesOf(lm, PROMPT, { maxTokens: 4, eos: [], ...looked });
     const tokens = tokensOf(pieces);
     expect(tokens).toEqual(await slowly(lm, PROMPT, 4));
-    const whole = await lm.model.forward([...PROMPT, ...tokens], { attentions: true, hiddenStates: true });
+    const whole = await lm.model.forward([...PROMPT, ...tokens], looked);
     for (const [at, piece] of pieces.slice(0, -1).entries()) {
       const row = PROMPT.length + at - 1;
-      for (const [layer, all] of (whole.attentions ?? []).entries()) {
-        const [, heads = 0, length = 0] = all.shape;
-        const made = piece.attentions?.[layer];
-        expect(made?.shape).toEqual([1, heads, 1, row + 1]);
-        const own = Float32Array.from({ length: heads * (row + 1) }, (_, i) => {
-          const [head, key] = [Math.floor(i / (row + 1)), i % (row + 1)];
-          return all.data[(head * length + row) * length + key] ?? Number.NaN;
-        });
-        expect(
-          worstDifference({ data: own, shape: [own.length] }, { data: made?.data ?? own, shape: [own.length] }, DEPTH),
-        ).toBeLessThan(1);
+      for (const name of ["attentions", "scores"] as const) {
+        for (const [layer, all] of (whole[name] ?? []).entries()) {
+          const [, heads = 0, length = 0] = all.shape;
+          const made = piece[name]?.[layer];
+          expect(made?.shape).toEqual([1, heads, 1, row + 1]);
+          const own = Float32Array.from({ length: heads * (row + 1) }, (_, i) => {
+            const [head, key] = [Math.floor(i / (row + 1)), i % (row + 1)];
+            return all.data[(head * length + row) * length + key] ?? Number.NaN;
+          });
+          const wanted = { data: made?.data ?? own, shape: [own.length] };
+          expect(worstDifference({ data: own, shape: [own.length] }, wanted, DEPTH)).toBeLessThan(1);
+        }
       }
       for (const [layer, all] of (whole.hiddenStates ?? []).entries()) {
         const [, , dim = 0] = all.shape;
@@ -137,7 +139,15 @@ describe("where a text ends", () => {
     const generation = new TextEncoder().encode(JSON.stringify({ eos_token_id: [first, 5] }));
     const lm = await loadModel({ ...files, "generation_config.json": generation }, { engine });
     expect(await piecesOf(lm, PROMPT)).toEqual([
-      { sequence: 0, text: "", tokens: [], attentions: undefined, hiddenStates: undefined, end: "eos" },
+      {
+        sequence: 0,
+        text: "",
+        tokens: [],
+        attentions: undefined,
+        hiddenStates: undefined,
+        scores: undefined,
+        end: "eos",
+      },
     ]);
     lm.dispose();
   });
@@ -223,6 +233,10 @@ describe("messages", () => {
     expect(await piecesOf(lm, messages, { ...options, template: { extra: "!" } })).toEqual(
       await piecesOf(lm, extra, options),
     );
+    expect(await lm.encode(messages)).toEqual(ids);
+    expect(await lm.encode(messages, { template: { extra: "!" } })).toEqual(extra);
+    expect(await lm.encode([3, 1])).toEqual([3, 1]);
+    expect(await errorOf(() => lm.encode([]))).toMatchObject({ code: "option" });
     lm.dispose();
   });
 

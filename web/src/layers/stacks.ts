@@ -13,6 +13,7 @@ import { copied } from "./affine.js";
 import { hookedResidual } from "./apply-hooks.js";
 import { batchAndLength } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
+import { chosenScores } from "./chosen-heads.js";
 import { handOut } from "./hand-out.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
@@ -125,14 +126,11 @@ class Stack extends Layer {
     watch?.checkLayers(this.where, this.layers);
     for (const [at, { block, rules }] of steps.entries()) {
       watch?.states?.push(x);
-      const made = await block.compute(
-        scope,
-        { x, memory },
-        watch?.takes(at) === false ? withoutWeights(rules) : rules,
-      );
+      const made = await block.compute(scope, { x, memory }, watch?.takes(at) === false ? unseen(rules) : rules);
       if (at > 0 && !watch?.states) scope.drop(x);
       x = await hookedResidual(scope, block, made.output);
       if (made.attentions !== undefined) attentions.push(made.attentions);
+      if (made.scores !== undefined) watch?.scores?.made.push(made.scores);
     }
     const output = this.#norm === null ? x : await this.#norm.compute(scope, x);
     watch?.states?.push(output);
@@ -189,9 +187,12 @@ class Stack extends Layer {
   }
 }
 
-/** The rules of a block whose weights nobody looks at. */
-function withoutWeights({ self, cross }: BlockRules): BlockRules {
-  const bare = (rule: MultiHeadRule): MultiHeadRule => ({ ...rule, problem: { ...rule.problem, weights: null } });
+/** The rules of a block whose weights and scores nobody looks at. */
+function unseen({ self, cross }: BlockRules): BlockRules {
+  const bare = (rule: MultiHeadRule): MultiHeadRule => ({
+    ...rule,
+    problem: { ...rule.problem, weights: null, scores: null },
+  });
   return { self: bare(self), cross: cross && bare(cross) };
 }
 
@@ -342,5 +343,17 @@ export async function handOutStates(
     const own = keep && at === states.length - 1 ? await copied(scope, scope.rows(state), state.shape) : state;
     handed.push(await handOut(scope, own, keep));
   }
+  return handed;
+}
+
+/** @internal Returns the scores of a pass that looks at them. */
+export async function handOutScores(
+  scope: Scope,
+  keep: boolean,
+): Promise<readonly Returned<{ readonly keep: boolean }>[] | undefined> {
+  const { scores } = scope.watch ?? { scores: null };
+  if (scores === null) return undefined;
+  const handed = [];
+  for (const one of scores.made) handed.push(await handOut(scope, await chosenScores(scope, one), keep));
   return handed;
 }

@@ -11,11 +11,19 @@ import type { ModelForwardOptions } from "./model.js";
 import { createModelCache, ModelCache } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
 
-/** What a model says of the next token of a text. */
-export interface Step {
-  readonly logits: Float32Array;
+/** What a pass looked at on its way, where it was asked for. */
+export interface Seen {
+  /** What the last token attended to, [1, H, 1, S] a layer. */
   readonly attentions: readonly ArrayTensor[] | undefined;
+  /** [1, 1, dim] each. */
   readonly hiddenStates: readonly ArrayTensor[] | undefined;
+  /** [1, H, 1, S] a layer. */
+  readonly scores: readonly ArrayTensor[] | undefined;
+}
+
+/** What a model says of the next token of a text. */
+export interface Step extends Seen {
+  readonly logits: Float32Array;
 }
 
 export interface Beginning {
@@ -161,14 +169,15 @@ export class Continuations {
         logits: made.logits.subarray(at * each, (at + 1) * each),
         attentions: made.attentions?.map((weights) => entryOf(weights, at, text.computed)),
         hiddenStates: made.hiddenStates?.map((state) => entryOf(state, at)),
+        scores: made.scores?.map((scores) => entryOf(scores, at, text.computed)),
       };
       return [text, step];
     });
   }
 
   async #alone(text: Text): Promise<Step> {
-    const { attentions, hiddenStates } = this.#beginning.watching;
-    const isWatched = (attentions ?? false) !== false || (hiddenStates ?? false) !== false;
+    const { attentions, hiddenStates, scores } = this.#beginning.watching;
+    const isWatched = [attentions, hiddenStates, scores].some((one) => (one ?? false) !== false);
     const { length: total } = text.tokens;
     // What is looked at is that of the last token.
     const last = isWatched && text.cache !== null ? total - 1 : total;
@@ -208,8 +217,8 @@ export class Continuations {
     isLast = true,
   ): Promise<Step> {
     const { signal, watching } = this.#beginning;
-    const { attentions, hiddenStates, ...changes } = watching;
-    const seen: Readonly<Record<string, unknown>> = isLast ? { attentions, hiddenStates } : {};
+    const { attentions, hiddenStates, scores, ...changes } = watching;
+    const seen: Readonly<Record<string, unknown>> = isLast ? { attentions, hiddenStates, scores } : {};
     const made = await this.#parts.model.forward(tokens, {
       ...changes,
       ...seen,
@@ -218,7 +227,7 @@ export class Continuations {
       ...(signal && { signal }),
     });
     const logits = await askForLogits(this.#where, null, count, () => made.logits?.data);
-    return { logits, attentions: made.attentions, hiddenStates: made.hiddenStates };
+    return { logits, attentions: made.attentions, hiddenStates: made.hiddenStates, scores: made.scores };
   }
 
   #took(text: Text, tokens: readonly number[]): void {

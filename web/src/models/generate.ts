@@ -37,7 +37,7 @@ export interface PromptProgress {
 }
 
 const SAMPLING = ["maxTokens", "topK", "topP", "minP", "repetitionPenalty", "eos"];
-const WATCHING = ["attentions", "hiddenStates", "hooks", "adapter"];
+const WATCHING = ["attentions", "hiddenStates", "scores", "hooks", "adapter"];
 const OTHERS = ["temperature", "seed", "stop", "signal", "cache", "onPrompt", "template"];
 
 export async function* generate(

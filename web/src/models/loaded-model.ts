@@ -17,7 +17,7 @@ import type { Span } from "./label-spans.js";
 import type { Model } from "./model.js";
 import { createModelCache, type ModelCache, type ModelCacheOptions } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
-import type { Prompt } from "./prompts.js";
+import { type Prompt, promptOf } from "./prompts.js";
 import { savedAdapter } from "./save-adapter.js";
 import { type SavedFiles, type SaveModelOptions, savedFiles } from "./save-model.js";
 import type { TextOrPair } from "./text-batches.js";
@@ -54,6 +54,15 @@ export class LoadedModel {
   generate(prompt: Prompt | readonly Prompt[], options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
     const where = "generate";
     return guardStream("option", where, generate(where, this.#now(), prompt, options));
+  }
+
+  /** The tokens that `generate` reads a prompt as, those of its template included: what attention weights are of. */
+  encode(prompt: Prompt, options?: Pick<TextOptions, "template">): Promise<number[]> {
+    const where = "encode";
+    return guardAsync("option", where, async () => {
+      const { template } = readRecord(where, "options", options, ["template"]);
+      return promptOf(where, this.#now(), prompt, template);
+    });
   }
 
   /** Texts as vectors, [texts, numbers]. A text's vector does not depend on the texts beside it. */

@@ -32,6 +32,7 @@ export interface ModelResult<O> {
   readonly mask: Uint8Array | undefined;
   readonly attentions: readonly Returned<O>[] | undefined;
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 export interface Model extends Layer {

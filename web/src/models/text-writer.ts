@@ -1,26 +1,21 @@
 // One sequence as it is written: draws its tokens, and gives their text until it ends.
 
-import type { ArrayTensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { draw } from "../layers/generate/draw.js";
 import type { ReadSampling } from "../layers/generate/options.js";
 import { SeededRandom } from "../layers/generate/random.js";
-import type { Step } from "./continuations.js";
+import type { Seen } from "./continuations.js";
 import { StopStrings } from "./stop-strings.js";
 import { type TextCodec, type TokenStream, tokenStream } from "./text-codec.js";
 
-/** What a token adds to the text. */
-export interface Piece {
+/** What a token adds to the text, and what the pass that gave it looked at: that of the token before. */
+export interface Piece extends Seen {
   /** Which of several sequences it continues; 0 where there is one. */
   readonly sequence: number;
   /** Empty where the token ends within a character, or may begin a string of `stop`. */
   readonly text: string;
   /** One token; none in the last piece. */
   readonly tokens: readonly number[];
-  /** Where they were asked for: what the token before this one attended to, [1, H, 1, S] a layer. */
-  readonly attentions: readonly ArrayTensor[] | undefined;
-  /** Likewise, [1, 1, dim] each. */
-  readonly hiddenStates: readonly ArrayTensor[] | undefined;
   /** In the last piece, why the text ends: a token of the model's, a string of `stop`, or enough tokens. */
   readonly end: "eos" | "stop" | "length" | undefined;
 }
@@ -34,6 +29,8 @@ export interface WritingRule {
   readonly stops: readonly string[];
   readonly codec: TextCodec | null;
 }
+
+const NOTHING: Seen = { attentions: undefined, hiddenStates: undefined, scores: undefined };
 
 export class TextWriter {
   readonly sequence: number;
@@ -83,10 +80,10 @@ export class TextWriter {
   }
 
   /** What a token adds. */
-  piece(token: number, { attentions, hiddenStates }: Step): Piece {
+  piece(token: number, { attentions, hiddenStates, scores }: Seen): Piece {
     const text = this.#stops.push(this.#stream.push(token));
     if (this.#stops.isFound) this.#end = "stop";
-    return { sequence: this.sequence, text, tokens: [token], attentions, hiddenStates, end: undefined };
+    return { sequence: this.sequence, text, tokens: [token], attentions, hiddenStates, scores, end: undefined };
   }
 
   /** What was held back, where nothing more comes. */
@@ -94,6 +91,6 @@ export class TextWriter {
     const rest = this.#stops.isFound ? "" : this.#stops.push(this.#stream.flush()) + this.#stops.flush();
     const { sequence } = this;
     const why = this.#stops.isFound ? "stop" : end;
-    return { sequence, text: rest, tokens: [], attentions: undefined, hiddenStates: undefined, end: why };
+    return { sequence, text: rest, tokens: [], ...NOTHING, end: why };
   }
 }

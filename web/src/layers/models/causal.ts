@@ -16,7 +16,7 @@ import { Packing } from "../packing.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
 import { type LayerCaches, readCaches } from "../stack-caches.js";
-import { handOutStates, type StackMade } from "../stacks.js";
+import { handOutScores, handOutStates, type StackMade } from "../stacks.js";
 import { noteMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { Labels } from "./labels.js";
@@ -54,6 +54,8 @@ export interface CausalResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and what the head reads, [B, L, dim] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
@@ -148,6 +150,7 @@ export abstract class CausalModel extends Layer {
         });
         const logits = wantsLogits ? await this.#logits(scope, output, isLast ? last : null, last) : undefined;
         const hiddenStates = await handOutStates(scope, keep);
+        const scores = await handOutScores(scope, keep);
         const made = [];
         for (const { self } of attentions ?? []) made.push(await handOut(scope, await chosenHeads(scope, self), keep));
         const hidden = wantsHidden ? await handOut(scope, output, keep) : undefined;
@@ -162,6 +165,7 @@ export abstract class CausalModel extends Layer {
           mask: counts ?? undefined,
           attentions: attentions && made,
           hiddenStates,
+          scores,
         };
       },
     );

@@ -17,7 +17,7 @@ import { Packing } from "../packing.js";
 import { Pooling } from "../pooling.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { Encoder, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
+import { Encoder, handOutScores, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
@@ -54,6 +54,8 @@ export interface EncoderResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and the last one's result, [B, L, hidden_size] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 /** @internal */
@@ -235,6 +237,7 @@ export class EncoderModel extends Layer {
       const pooled = await this.#pool(scope, output, packing);
       const logits = wantsLogits ? await this.#logitsOf(scope, output, pooled, mask) : undefined;
       const hiddenStates = await handOutStates(scope, keep);
+      const scores = await handOutScores(scope, keep);
       const handed = await handOutStack(scope, { output, attentions }, keep);
       noteMask(handed.output, mask);
       return {
@@ -244,6 +247,7 @@ export class EncoderModel extends Layer {
         logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
         hiddenStates,
+        scores,
       };
     });
   }
