@@ -10,6 +10,7 @@ import {
   type AttentionVjpProblem,
   SCORE_GRADIENTS,
   type Slopes,
+  type WantedGradient,
 } from "../../operations/attention-vjp.js";
 import { placed, rowsView } from "../../operations/rows.js";
 import { COMBINE } from "../../operations/training/combine.js";
@@ -17,7 +18,7 @@ import { ELEMENTWISE } from "../../operations/training/elementwise.js";
 import { MOVE } from "../../operations/training/move.js";
 import { vectorOf } from "../../operations/training/vectors.js";
 import { type Adjoint, type BackwardStep, type Place, placeOf } from "../backward-step.js";
-import { LEARNT_OPTIONS } from "../pass/learnt-options.js";
+import { LEARNT_OPTIONS, type LearntOptions } from "../pass/learnt-options.js";
 
 const PLACES = ["query", "key", "value", "bias", ...SCORE_GRADIENTS] as const;
 
@@ -31,20 +32,19 @@ const WITH_TABLES: Operation<AttentionVjpProblem> = {
   cut: () => ({ axes: [] }),
 };
 
+const NOTHING: LearntOptions = { numbers: new Map(), tables: new Map() };
+
 export const attention: Adjoint<RecordedAttention> = async (step) => {
   const { trees, ...problem } = step.problem;
   const [output, lse] = step.made;
   if (output === undefined) throw new TypeError("a call of attention had no output");
-  const { sinks, temperature, tables = new Map<unknown, Resident>() } = LEARNT_OPTIONS.get(trees) ?? {};
+  const { numbers, tables } = LEARNT_OPTIONS.get(trees) ?? NOTHING;
   const wantsTables = [...tables.values()].some((table) => step.needs(table));
   const functions = await functionsOf(trees, wantsTables);
   const operands = { ...problem.score, ...problem };
-  const places: [AttentionVjpProblem["wanted"][number], Place][] = PLACES.map((name) => [
-    name,
-    placeOf(operands[name]),
-  ]);
-  places.push(["sinks", sinks], ["logScale", temperature]);
-  const wanted = places.filter(([, place]) => step.needs(place));
+  const places = new Map<WantedGradient, Place>(PLACES.map((name) => [name, placeOf(operands[name])]));
+  for (const [name, place] of numbers) places.set(name, place);
+  const wanted = [...places].filter(([, place]) => step.needs(place));
   const hasTables = wantsTables && (functions?.tableGradientNumbers ?? 0) > 0;
   const gradients = await step.run(hasTables ? WITH_TABLES : ATTENTION_VJP, {
     forward: functions === null ? problem : { ...problem, programs: functions },
@@ -58,7 +58,7 @@ export const attention: Adjoint<RecordedAttention> = async (step) => {
   });
   for (const [at, [name, place]] of wanted.entries()) {
     const gradient = gradients[at];
-    await step.give(place, name === "logScale" ? await ofTemperature(step, temperature, gradient) : gradient);
+    await step.give(place, name === "logScale" ? await ofTemperature(step, place, gradient) : gradient);
   }
   if (hasTables && functions !== null) await giveTables(step, tables, functions, gradients.at(-1));
 };
@@ -66,7 +66,7 @@ export const attention: Adjoint<RecordedAttention> = async (step) => {
 /** d / dT = -(d / d log scale) / T. */
 async function ofTemperature(
   step: BackwardStep<RecordedAttention>,
-  temperature: Resident | undefined,
+  temperature: Place,
   gradient: Resident | undefined,
 ): Promise<Resident | undefined> {
   if (temperature === undefined || gradient === undefined) return undefined;

@@ -9,12 +9,13 @@ import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { isOptions, isRecord, readRecord } from "../../base/read-values.js";
-import { numbersOf } from "../../base/typed-array.js";
+import { numbersOf as listed } from "../../base/typed-array.js";
 import type { Expr, ScoreModArguments, TableData } from "../../expr/tree.js";
 import { handOutAll } from "../../layers/hand-out.js";
 import { Parameter } from "../../layers/parameters.js";
 import { PASSED_OPTIONS, readOptions, ruleOf } from "../../layers/read-rule.js";
 import type { Scope } from "../../layers/scope.js";
+import type { WantedGradient } from "../../operations/attention-vjp.js";
 import { LEARNT_OPTIONS } from "./learnt-options.js";
 import { bringOne, type PassValue, residentOf } from "./values.js";
 
@@ -81,18 +82,34 @@ export async function attention<const O extends PassAttentionOptions = NoAttenti
   options: unknown,
 ): Promise<PassAttentionResult<O>> {
   const given = { ...readRecord(where, "options", options, [...PASSED_OPTIONS, "layout", "heads", "kvHeads"]) };
-  const learnt: Partial<Record<"sinks" | "temperature", Resident>> = {};
-  if (isLearnt(given["bias"])) given["bias"] = await bringOne(scope, where, "bias", given["bias"]);
-  if (isOptions(given["score"])) given["score"] = await scoreOf(scope, where, given["score"]);
-  for (const name of ["sinks", "temperature"] as const) {
-    if (!isLearnt(given[name])) continue;
-    const tensor = await bringOne(scope, where, name, given[name]);
-    if (name === "temperature" && product(tensor.shape) !== 1) {
+  const numbers = new Map<WantedGradient, Resident>();
+  /** The numbers of what learns although it is no operand; `is` names its gradient. */
+  const numbersOf = async (is: WantedGradient, name: string, value: unknown): Promise<number | Float32Array> => {
+    const tensor = await bringOne(scope, where, name, value);
+    if (is === "logScale" && product(tensor.shape) !== 1) {
       throw new HeedError("shape", `${where}: temperature must be one number, got ${showShape(tensor.shape)}`);
     }
-    const numbers = await tensor.read();
-    given[name] = name === "temperature" ? numbers[0] : numbers;
-    learnt[name] = residentOf(scope, tensor);
+    numbers.set(is, residentOf(scope, tensor));
+    const read = await tensor.read();
+    return read.length === 1 && is !== "sinks" ? (read[0] ?? Number.NaN) : read;
+  };
+  if (isLearnt(given["bias"])) given["bias"] = await bringOne(scope, where, "bias", given["bias"]);
+  for (const [name, is] of [
+    ["sinks", "sinks"],
+    ["temperature", "logScale"],
+  ] as const) {
+    if (isLearnt(given[name])) given[name] = await numbersOf(is, name, given[name]);
+  }
+  if (isOptions(given["score"])) {
+    const { type, ...parameters } = given["score"] as Readonly<Record<string, unknown>>;
+    const brought: Record<string, unknown> = { type };
+    for (const [name, value] of Object.entries(parameters)) {
+      const is = name === "bandwidth" || (name === "b" && type === "gated") ? name : null;
+      if (!isLearnt(value)) brought[name] = value;
+      else if (is !== null) brought[name] = await numbersOf(is, `score.${name}`, value);
+      else brought[name] = await bringOne(scope, where, `score.${name}`, value);
+    }
+    given["score"] = brought;
   }
   if (isLearnt(given["alibiSlopes"])) {
     const slopes = await tableOf(where, await bringOne(scope, where, "alibiSlopes", given["alibiSlopes"]));
@@ -102,7 +119,7 @@ export async function attention<const O extends PassAttentionOptions = NoAttenti
   const { layout, heads, kvHeads, ...passed } = given;
   const read = await readOptions(scope, where, passed, { layout, heads, kvHeads });
   const tables = tablesIn(Object.values(read.trees)).map(([table, x]) => [table, residentOf(scope, x)] as const);
-  LEARNT_OPTIONS.set(read.trees, { ...learnt, tables: new Map(tables) });
+  LEARNT_OPTIONS.set(read.trees, { numbers, tables: new Map(tables) });
   const rule = ruleOf(scope, where, read, tensors, null);
   return handOutAll(scope, await scope.attention(where, tensors, rule), true, false);
 }
@@ -123,14 +140,6 @@ function tablesIn(trees: readonly unknown[]): readonly (readonly [TableData, Ten
   return [...found];
 }
 
-async function scoreOf(scope: Scope, where: string, score: object): Promise<object> {
-  const brought: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(score)) {
-    brought[name] = isLearnt(value) ? await bringOne(scope, where, `score.${name}`, value) : value;
-  }
-  return brought;
-}
-
 /** ALiBi as a function of scores: score - slope |position - key|. */
 function withSlopes(
   where: string,
@@ -146,7 +155,7 @@ function withSlopes(
   const [batch, , queries] = viewOf(where, "query", query.shape, layout, Number(heads ?? 1)).shape;
   const keys = viewOf(where, "key", key.shape, layout, 1).shape[2];
   const at = (value: unknown, entry: number, absent: number): number =>
-    typeof value === "number" ? value : (numbersOf(value)?.[entry] ?? absent);
+    typeof value === "number" ? value : (listed(value)?.[entry] ?? absent);
   const offsets = Float32Array.from({ length: batch }, (_, entry) => {
     const lowerRight = at(kvLengths, entry, keys) - at(qLengths, entry, queries);
     return at(qOffset, entry, causal === "upper-left" ? 0 : lowerRight);

@@ -1,12 +1,13 @@
-// What learns of options of attention that kernels take as numbers: sinks, the temperature, tables of expressions.
+// What learns of options of attention that kernels take as numbers: sinks, the temperature, tables of expressions, numbers of scores.
 
 import type { Resident } from "../../backends/backend.js";
 import type { ModTrees } from "../../expr/tree.js";
 import type { Step } from "../../layers/tape.js";
+import type { WantedGradient } from "../../operations/attention-vjp.js";
 
 export interface LearntOptions {
-  readonly sinks?: Resident | undefined;
-  readonly temperature?: Resident | undefined;
+  /** By the name of the gradient, which for the temperature is that of the logarithm of the scale. */
+  readonly numbers: ReadonlyMap<WantedGradient, Resident>;
   /** By the `table` of the nodes that read it. */
   readonly tables: ReadonlyMap<unknown, Resident>;
 }
@@ -18,5 +19,5 @@ export const LEARNT_OPTIONS = new WeakMap<ModTrees, LearntOptions>();
 export function learntReads({ problem }: Step): readonly Resident[] {
   const learnt = "trees" in problem ? LEARNT_OPTIONS.get(problem.trees as ModTrees) : undefined;
   if (learnt === undefined) return [];
-  return [learnt.sinks, learnt.temperature, ...learnt.tables.values()].filter((one) => one !== undefined);
+  return [...learnt.numbers.values(), ...learnt.tables.values()];
 }
