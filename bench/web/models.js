@@ -42,6 +42,7 @@ const { values } = parseArgs({
     before: { type: "string" },
     only: { type: "string" },
     page: { type: "string" },
+    threads: { type: "string" },
     rounds: { type: "string", default: "9" },
     smoke: { type: "boolean", default: false },
     out: { type: "string", default: outOf("models") },
@@ -77,7 +78,8 @@ const studies = [];
 /** @type {import("./studies/loaded.js").LoadedStudy[]} */
 const loaded = [];
 let browser = "";
-for (const { page, worker, threads: counts, ...headers } of pages) {
+for (const { page, worker, threads, ...headers } of pages) {
+  const counts = threads.filter((count) => values.threads === undefined || String(count) === values.threads);
   const server = await serve({
     ...headers,
     ...(values.before !== undefined && { others: { before: resolve(values.before) } }),

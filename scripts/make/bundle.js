@@ -36,6 +36,7 @@ const LAZY = {
   "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
   "compile-vjp": ["web/src/expr/compile-vjp.ts"],
   "relative-positions": ["web/src/train/relative-positions.ts"],
+  "pass-positions": ["web/src/train/pass/positions.ts"],
 };
 
 /** A module that these chunks share. The index holds it: in a file of its own it would be fetched after the chunk. */

@@ -127,7 +127,7 @@ function judgeLoaded(loaded) {
     quotient(msOf(one, `${peer}@${one.threads}`), msOf(one, `${own}@${one.threads}`));
   const rates = of("load").flatMap((study) =>
     figures(
-      study.results,
+      study.results.filter(({ name }) => !name.includes("first pass")),
       ({ name, ms }) => loadedFigure(study, name, ms),
       ({ name }) => `${name}, ${study.page}`,
     ),

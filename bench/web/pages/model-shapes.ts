@@ -41,7 +41,8 @@ const BERT = {
 
 const SHAPES: Readonly<Record<string, ModelShape>> = {
   bert: { ...BERT, batch: 8, tokens: 128 },
-  notes: { ...BERT, batch: 1, tokens: 256 },
+  // It has 512 positions, small or not.
+  notes: { ...BERT, batch: 1, tokens: 16, past: 240 },
   gpt2: {
     model: "gpt2",
     layers: 12,
@@ -127,26 +128,26 @@ export function weightBytes(shape: ModelShape): number {
   return Float32Array.BYTES_PER_ELEMENT * (shape.layers * numbers + head);
 }
 
-/** Random numbers of which every tensor is a part, because the engine copies each to a place of its own. */
+/** Of the random numbers, and between the beginnings of tensors. */
+const [PERIOD, STEP] = [2 ** 16, 16];
+
+/** Random numbers of which every tensor is a part, each from another number on: what begins at the same one is stored once. */
 export class Weights {
   readonly #numbers: Float32Array;
+  #tensors = 0;
 
   constructor(shape: ModelShape) {
     // Normal numbers are slow to make, so the table of words repeats fewer.
-    const some = normalNumbers(2 ** 16, 1).map((number) => number / 32);
+    const some = normalNumbers(PERIOD, 1).map((number) => number / 32);
     const most = Math.max(shape.words * shape.dim, 3 * shape.dim * shape.dim, shape.hidden * shape.dim);
     this.#numbers = new Float32Array(most + some.length);
     for (let at = 0; at < most; at += some.length) this.#numbers.set(some, at);
   }
 
   tensor(...shape: readonly number[]): ParameterTensor {
-    return {
-      data: this.#numbers.subarray(
-        0,
-        shape.reduce((total, size) => total * size, 1),
-      ),
-      shape,
-    };
+    const from = (this.#tensors++ * STEP) % PERIOD;
+    const length = shape.reduce((total, size) => total * size, 1);
+    return { data: this.#numbers.subarray(from, from + length), shape };
   }
 }
 

@@ -39,7 +39,12 @@ const talkers = (name) => [
 ];
 
 const TASKS = {
-  load: [one("heed", "loaded", "llama-token", "int8", "load"), one("heed", "loaded", "notes", "f32", "load")],
+  load: [
+    one("heed", "loaded", "llama-token", "int8", "load"),
+    one("heed", "loaded", "notes", "f32", "load"),
+    one("heed to its first pass,", "loaded", "llama-token", "int8", "begin"),
+    one("heed to its first pass,", "loaded", "notes", "f32", "begin"),
+  ],
   "first-token": talkers("llama-prefill"),
   tokens: talkers("llama-token"),
   notes: [

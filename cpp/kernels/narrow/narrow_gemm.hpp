@@ -1,9 +1,12 @@
 // Rows times packed weights.
 #pragma once
 
-#include "kernels/gemm/gemm_task.hpp"
+#include <utility>
+
 #include "kernels/narrow/group_products.hpp"
+#include "kernels/narrow/half_gemm.hpp"
 #include "kernels/narrow/pack_panel.hpp"
+#include "kernels/narrow/quantize_rows.hpp"
 
 namespace heed::kernels {
 
@@ -13,23 +16,34 @@ namespace heed::kernels {
 inline constexpr int kFewRowsGroups = 4, kManyRowsGroups = 16;
 
 /// Some groups of some panels, which begin `stride` apart.
-template <class Products>
 struct GroupBlock {
   const std::uint8_t* panels;
   std::ptrdiff_t stride;
   int panel_count;
   int group_count;
-  const typename Products::Activations* rows;  // from the first group on
+  const QuantizedGroup* rows;  // from the first group on
   std::ptrdiff_t row_stride;
 };
 
-/// sums[panel][kMostNarrowRows or kFewRows][kNarrowPanel] += rows x panels.
+/// Sums of products in f32, by the scales and offsets of the outputs.
+template <class Panel>
+[[gnu::always_inline]] inline Batch scaled(I32Batch products, const float* scales, Batch sum) {
+  const Batch scale = Batch::load_unaligned(scales), whole = xsimd::to_float(products);
+  if constexpr (kHasOffsets<Panel>) {
+    return (whole + Batch(8.0F) * sum) * scale + Batch::load_unaligned(scales + kNarrowPanel) * sum;
+  } else {
+    return whole * scale;
+  }
+}
+
+/// sums[panel][sums_stride] += rows x panels, scaled and added in one fixed order, by multiplications and additions
+/// that no machine fuses.
 template <class Products, int kRows>
-[[gnu::noinline]] void add_group_products(const GroupBlock<Products>& block, float* sums, std::ptrdiff_t sums_stride) {
+[[gnu::noinline]] void add_group_products(const GroupBlock& block, float* sums, std::ptrdiff_t sums_stride) {
   using Panel = typename Products::Panel;
   const auto [panels, stride, panel_count, group_count, first_row, row_stride] = block;
   for (int g = 0; g < group_count; ++g) {
-    const typename Products::Activations* rows[kRows];
+    const QuantizedGroup* rows[kRows];
     for (int r = 0; r < kRows; ++r) rows[r] = first_row + r * row_stride + g;
     const std::uint8_t* group = panels + std::ptrdiff_t{g} * Panel::kGroupBytes;
     float* panel_sums = sums;
@@ -37,12 +51,11 @@ template <class Products, int kRows>
       NarrowTile<kRows> tile;
       Products::template multiply<kRows>(group, rows, tile);
       const float* const scales = scales_of<Panel>(group);
-      for (int v = 0; v < kNarrowVectors; ++v) {
-        const Batch scale = Batch::load_unaligned(scales + v * kLanes);
-        for (int r = 0; r < kRows; ++r) {
+      for (int r = 0; r < kRows; ++r) {
+        const Batch scale(rows[r]->scale), row_sum(rows[r]->sum);
+        for (int v = 0; v < kNarrowVectors; ++v) {
           float* const sum = panel_sums + r * kNarrowPanel + v * kLanes;
-          const Batch product =
-              Products::sum_of(tile[r][v], scales + kNarrowPanel + v * kLanes, scale, *rows[r]) * Batch(rows[r]->scale);
+          const Batch product = scaled<Panel>(tile[r][v], scales + v * kLanes, row_sum) * scale;
           (Batch::load_aligned(sum) + product).store_aligned(sum);
         }
       }
@@ -53,11 +66,17 @@ template <class Products, int kRows>
 /// By the rows of a tile. Called by a table, because linkers inline what has one caller, and V8 gives a tile its
 /// registers only where it is alone.
 template <class Products>
-inline constexpr void (*kAddProducts[])(const GroupBlock<Products>&, float*, std::ptrdiff_t) = {
-    add_group_products<Products, 1>, add_group_products<Products, 2>, add_group_products<Products, 3>};
+struct TileTable {
+  using Function = void (*)(const GroupBlock&, float*, std::ptrdiff_t);
+  Function by_rows[Products::kMostRows];
 
-/// Tiles of three rows, but four are two of two.
-constexpr int tile_height(int rows) { return rows == 4 || rows == 2 ? 2 : rows >= 3 ? 3 : 1; }
+  template <std::size_t... kIndex>
+  static constexpr TileTable of(std::index_sequence<kIndex...> /*rows*/) {
+    return {{add_group_products<Products, static_cast<int>(kIndex) + 1>...}};
+  }
+};
+template <class Products>
+inline constexpr TileTable<Products> kTiles = TileTable<Products>::of(std::make_index_sequence<Products::kMostRows>{});
 
 template <class Products>
 void multiply_whole(const NarrowGemmTask& task) {
@@ -70,23 +89,25 @@ void multiply_whole(const NarrowGemmTask& task) {
   const int height = is_few ? kFewRows : kMostNarrowRows;
   static_assert(kFewRows * kPanelsAtOnce <= kMostNarrowRows);
   alignas(kScratchAlignment) float block[kMostNarrowRows * kNarrowPanel];
-  const auto* const rows = reinterpret_cast<const typename Products::Activations*>(task.quantized);
+  const auto* const rows = reinterpret_cast<const QuantizedGroup*>(task.quantized);
   const int panels = (task.columns + kNarrowPanel - 1) / kNarrowPanel;
   for (int panel = 0; panel < panels; panel += at_once) {
     const int count = panels - panel < at_once ? panels - panel : at_once;
     std::memset(block, 0, sizeof block);
     for (int first = 0; first < groups; first += part) {
-      const GroupBlock<Products> from{task.panels + panel * stride + std::ptrdiff_t{first} * Panel::kGroupBytes,
-                                      stride,
-                                      count,
-                                      groups - first < part ? groups - first : part,
-                                      rows + first,
-                                      groups};
-      for (int row = 0; row < task.row_count;) {
-        const int tile = tile_height(task.row_count - row);
-        GroupBlock<Products> own = from;
+      const GroupBlock from{task.panels + panel * stride + std::ptrdiff_t{first} * Panel::kGroupBytes,
+                            stride,
+                            count,
+                            groups - first < part ? groups - first : part,
+                            rows + first,
+                            groups};
+      // In as few tiles as possible, of nearly equal heights.
+      int tiles = (task.row_count + Products::kMostRows - 1) / Products::kMostRows;
+      for (int row = 0; tiles > 0; --tiles) {
+        const int tile = (task.row_count - row + tiles - 1) / tiles;
+        GroupBlock own = from;
         own.rows += std::ptrdiff_t{row} * groups;
-        kAddProducts<Products>[tile - 1](own, block + row * kNarrowPanel, std::ptrdiff_t{height} * kNarrowPanel);
+        kTiles<Products>.by_rows[tile - 1](own, block + row * kNarrowPanel, std::ptrdiff_t{height} * kNarrowPanel);
         row += tile;
       }
     }
@@ -101,63 +122,16 @@ void multiply_whole(const NarrowGemmTask& task) {
   }
 }
 
-/// Weights of 16 bits are widened into panels of the packed GEMM, some depth at a time.
-inline constexpr int kHalfPanels = (kNarrowPanel + kPanel - 1) / kPanel;
-
-std::ptrdiff_t narrow_scratch_floats(WeightFormat format) {
-  return is_half(format) ? (kHalfPanels * kDepthBlock + kMostNarrowRows) * kPanel : 0;
-}
-
-template <WeightFormat kFormat>
-[[gnu::noinline]] void widen_half_panel(const std::uint8_t* panel, int depth, float* target) {
-  for (int k = 0; k < depth; ++k, panel += kNarrowPanel * 2, target += kPanel) {
-    for (int first = 0; first < kNarrowPanel; first += kLanes) {
-      const I32Batch bits = load_u16_lanes(panel + first * 2);
-      const Batch numbers = kFormat == WeightFormat::f16 ? widen(bits) : xsimd::bitwise_cast<float>(bits << 16);
-      numbers.store_aligned(target + first / kPanel * depth * kPanel + first % kPanel);
-    }
-  }
-}
-
-/// By format, likewise.
-inline constexpr void (*kWidenPanel[])(const std::uint8_t*, int, float*) = {widen_half_panel<WeightFormat::f16>,
-                                                                            widen_half_panel<WeightFormat::bf16>};
-
-inline void multiply_half(const NarrowGemmTask& task) {
-  float* const last_panel = task.scratch + kHalfPanels * kDepthBlock * kPanel;
-  if constexpr (kPanel > kNarrowPanel) {
-    std::memset(task.scratch, 0, static_cast<std::size_t>(kDepthBlock * kPanel) * sizeof(float));
-  }
-  const std::ptrdiff_t stride = panel_bytes(task.format, task.inputs);
-  const std::uint8_t* panel = task.panels;
-  for (int column = 0; column < task.columns; column += kNarrowPanel, panel += stride) {
-    for (int first = 0; first < task.inputs; first += kDepthBlock) {
-      const int depth = task.inputs - first < kDepthBlock ? task.inputs - first : kDepthBlock;
-      const std::uint8_t* const rows = panel + std::ptrdiff_t{first} * kNarrowPanel * 2;
-      kWidenPanel[static_cast<int>(task.format)](rows, depth, task.scratch);
-      packed_gemm({.rows = task.rows + first,
-                   .row_stride = task.row_stride,
-                   .row_count = task.row_count,
-                   .panels = task.scratch,
-                   .depth = depth,
-                   .columns = task.columns - column < kNarrowPanel ? task.columns - column : kNarrowPanel,
-                   .sums = task.sums + column,
-                   .sum_stride = task.sum_stride,
-                   .last_panel = last_panel,
-                   .are_added = first > 0});
-    }
-  }
-}
-
 void narrow_gemm(const NarrowGemmTask& task) {
   const bool has_offsets = task.format != WeightFormat::int4;
-  auto* multiply = has_offsets ? multiply_whole<WithOffsets<Int4Products>> : multiply_whole<Int4Products>;
+  auto* multiply = has_offsets ? multiply_whole<PairProducts<Int4MinPanel>> : multiply_whole<PairProducts<Int4Panel>>;
 #ifdef __wasm_relaxed_simd__
   if (has_relaxed_dot()) {
-    multiply = has_offsets ? multiply_whole<WithOffsets<RelaxedInt4Products>> : multiply_whole<RelaxedInt4Products>;
+    multiply = has_offsets ? multiply_whole<RelaxedNibbleProducts<Int4MinPanel>>
+                           : multiply_whole<RelaxedNibbleProducts<Int4Panel>>;
   }
 #endif
-  if (task.format == WeightFormat::int8) multiply = multiply_whole<Int8Products>;
+  if (task.format == WeightFormat::int8) multiply = multiply_whole<PairProducts<Int8Panel>>;
   if (is_half(task.format)) multiply = multiply_half;
   multiply(task);
 }

@@ -53,7 +53,7 @@ class CallReader {
   }
   template <typename T>
   static Matrices<T> unpack(const std::uint32_t* words, const Matrices<T>* /*field*/) {
-    return unpack_matrices<T>(*reinterpret_cast<const PackedView*>(words));
+    return *reinterpret_cast<const PackedView*>(words);
   }
   template <typename T>
   [[gnu::always_inline]] static const T* unpack(const std::uint32_t* words, const T** /*field*/) {

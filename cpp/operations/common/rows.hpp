@@ -31,33 +31,23 @@ Rows<T> unpack_rows(const PackedView& view) {
   return {pointer<T>(view.address), view.shape[2], view.shape[3], view.strides[2]};
 }
 
-/// Matrices of one size on two axes, or one: its rows. They come as views of [counts, rows, columns].
+/// Matrices of one size. They come as views of [1, count, rows, columns].
 template <typename T>
 struct Matrices {
-  Rows<T> rows;  // of the first
-  Index counts[2] = {1, 1};
-  Index steps[2] = {0, 0};  // numbers from one to the next
+  Rows<T> first;
+  Index count = 1;
+  Index step = 0;  // numbers from one to the next
 
   constexpr Matrices() = default;
-  constexpr Matrices(const Rows<T>& one) : rows(one) {}  // NOLINT(google-explicit-constructor): one is some
+  constexpr Matrices(const Rows<T>& one) : first(one) {}  // NOLINT(google-explicit-constructor): one is some
+  Matrices(const PackedView& view) : first(unpack_rows<T>(view)), count(view.shape[1]), step(view.strides[1]) {}
 
-  [[nodiscard]] Index count() const { return counts[0] * counts[1]; }
   [[nodiscard]] Rows<T> at(Index index) const {
-    Rows<T> matrix = rows;
-    if (rows.is_present()) matrix.data += index / counts[1] * steps[0] + index % counts[1] * steps[1];
+    Rows<T> matrix = first;
+    if (first.is_present()) matrix.data += index * step;
     return matrix;
   }
 };
-
-template <typename T>
-Matrices<T> unpack_matrices(const PackedView& view) {
-  Matrices<T> matrices(unpack_rows<T>(view));
-  for (int axis = 0; axis < 2; ++axis) {
-    matrices.counts[axis] = view.shape[axis];
-    matrices.steps[axis] = view.strides[axis];
-  }
-  return matrices;
-}
 
 struct RowRules {
   const char* operation;
@@ -82,16 +72,12 @@ struct RowRules {
     return rows.is_present() ? check(name, rows, count, length) : Status{};
   }
 
-  /// The same for matrices, as many as others.
-  template <typename T, typename U>
-  [[nodiscard]] Status check(const char* name, const Matrices<T>& matrices, Index count, Index length,
-                             const Matrices<U>& others) const {
-    for (int axis = 0; axis < 2; ++axis) {
-      if (matrices.counts[axis] == others.counts[axis] || !matrices.rows.is_present()) continue;
-      return broken(StatusCode::shape, {name, " must be ", others.counts[axis], " matrices on axis ", Index{axis},
-                                        ", got ", matrices.counts[axis]});
-    }
-    return check(name, matrices.rows, count, length);
+  /// The same for so many matrices.
+  template <typename T>
+  [[nodiscard]] Status check(const char* name, const Matrices<T>& matrices, Index matrix_count, Index count,
+                             Index length) const {
+    if (matrices.count == matrix_count) return check(name, matrices.first, count, length);
+    return broken(StatusCode::shape, {name, " must be ", matrix_count, " matrices, got ", matrices.count});
   }
 
   /// The end of an operation, which may have been stopped.

@@ -16,13 +16,14 @@ constexpr Index kPanelsPerTask = 6;
 
 Status check(const ProductCall& call) {
   const auto& [left, right, addend, is_transposed, output] = call;
-  const Index left_count = left.rows.count, left_length = left.rows.length, columns = right.rows.length;
+  const Index left_count = left.first.count, left_length = left.first.length, columns = right.first.length;
   const Index rows = is_transposed ? left_length : left_count, depth = is_transposed ? left_count : left_length;
-  const Status status = first_failure({kRules.check("left", left, left_count, left_length, output),
-                                       kRules.check("right", right, depth, columns, output),
-                                       kRules.check("output", output, rows, columns, output)});
-  if (!status.is_ok() || !addend.rows.is_present()) return status;
-  return kRules.check("addend", addend, rows, columns, output);
+  const Index count = output.count;
+  const Status status = first_failure({kRules.check("left", left, count, left_count, left_length),
+                                       kRules.check("right", right, count, depth, columns),
+                                       kRules.check("output", output, count, rows, columns)});
+  if (!status.is_ok() || !addend.first.is_present()) return status;
+  return kRules.check("addend", addend, count, rows, columns);
 }
 
 }  // namespace
@@ -30,9 +31,9 @@ Status check(const ProductCall& call) {
 Status run(const ProductCall& call, Executor& executor, const StopFlag* stop) {
   if (Status status = check(call); !status.is_ok()) return status;
   const auto& [lefts, rights, addends, is_transposed, outputs] = call;
-  const Index rows = outputs.rows.count, columns = outputs.rows.length, depth = rights.rows.count;
-  if (outputs.count() == 0 || rows == 0 || columns == 0) return {};
-  const double multiplications = static_cast<double>(outputs.count()) * static_cast<double>(rows) *
+  const Index rows = outputs.first.count, columns = outputs.first.length, depth = rights.first.count;
+  if (outputs.count == 0 || rows == 0 || columns == 0) return {};
+  const double multiplications = static_cast<double>(outputs.count) * static_cast<double>(rows) *
                                  static_cast<double>(depth) * static_cast<double>(columns);
   const int workers = choose_workers(executor, multiplications);
   const Index panel_floats = Index{kernels::kDepthBlock} * kernels::kPanel;
@@ -44,7 +45,7 @@ Status run(const ProductCall& call, Executor& executor, const StopFlag* stop) {
   const Index row_cuts = divide_up(rows, kRowsPerTask);
   const Index columns_per_task = choose_columns(columns, rows, workers, kPanelsPerTask);
   const Index per_matrix = row_cuts * divide_up(columns, columns_per_task);
-  parallel_for(executor, {per_matrix * outputs.count(), workers, stop}, [&](Index task, int worker) {
+  parallel_for(executor, {per_matrix * outputs.count, workers, stop}, [&](Index task, int worker) {
     const Index matrix = task / per_matrix, part = task % per_matrix;
     const Rows<const float> left = lefts.at(matrix), right = rights.at(matrix), addend = addends.at(matrix);
     const Rows<float> output = outputs.at(matrix);

@@ -1,16 +1,22 @@
-// A model's answer as bars: the odds of what comes next, or how its states move; by the whole model, and without the heads that are switched off.
+// A model's answer as bars: the odds of what comes next, or how far its tokens move; by the whole model, and without the heads that are
+// switched off. Which head matters most is found by switching off each of them alone.
 
-import { brokenOff } from "../../src/ui/controls.js";
+import { brokenOff, LongWork } from "../../src/ui/controls.js";
 import { button, h, heads as headLine, line } from "../../src/ui/dom.js";
-import { exact, percent, small, whole } from "../../src/ui/numbers.js";
-import { inColours, picture } from "../../src/ui/picture.js";
+import { exact, small, whole } from "../../src/ui/numbers.js";
+import { picture } from "../../src/ui/picture.js";
+import { listed } from "./arrays.js";
 import type { Answer } from "./model/run.js";
 import type { ModelPanel } from "./model-panel.js";
+import { strongestOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
 import type { BringStore } from "./state.js";
 
-/** Named in the sentence; others are counted. */
+/** Heads in a sentence; others are counted. */
 const NAMED = 4;
+const RANKED = 5;
+/** Tokens whose movement is drawn, those that move most. */
+const MOST_TOKENS = 24;
 
 const TITLES = {
   next: "The next word",
@@ -19,17 +25,41 @@ const TITLES = {
   states: "How far the tokens move",
 };
 
+const TEXT =
+  "Choose a head below, and press it again to switch it off: the layers above then get nothing from it. All pictures below are of the whole model.";
+
 export function answerPicture(store: BringStore, { element: panel }: ModelPanel) {
   let scene: BringScene | undefined;
   let answer: Answer | undefined;
   /** Counts what was asked: only the last is shown. */
   let turn = 0;
   const rows = h("tbody");
-  const [caption, key] = [h("caption"), h("p", { class: "small-label" })];
+  const caption = h("caption");
   const table = h("table", { class: "plain-table odds" }, caption, headLine("", "", ""), rows);
+  const said = h("p", { role: "status", class: "odds-said" });
   const all = button("Switch all on", () => store.change({ off: [] }));
-  const said = h("p", { role: "status" });
-  const body = h("div", { class: "model-answer" }, table, key, said, all);
+  const ranked = h("div", { class: "chips", role: "group", "aria-label": "Heads that matter most" });
+  const rank = new LongWork({
+    name: "Which head matters most?",
+    run: async (signal, say) => {
+      const { model, layers, heads } = scene?.source ?? {};
+      if (model === undefined || layers === undefined || heads === undefined) return "";
+      const effects = new Float64Array(layers * heads);
+      for (const head of effects.keys()) {
+        say(`Without head ${head + 1} of ${effects.length} …`);
+        effects[head] = sizeOf(await model.without([head]));
+        signal.throwIfAborted();
+      }
+      const chips = strongestOf(effects, RANKED).map((head) => {
+        const choose = (): void => store.change({ layer: Math.floor(head / heads), head: head % heads, off: [head] });
+        return button(`${nameOf(head, heads)}: ${small(effects[head] ?? 0)}`, choose, "chip");
+      });
+      ranked.replaceChildren(...chips);
+      return `Each of ${effects.length} heads was switched off alone.`;
+    },
+  });
+  const tools = h("div", { class: "controls-options" }, all, rank.line(ranked));
+  const body = h("div", {}, table, said, tools);
   const { element, say } = picture({
     name: "answer",
     title: "A model, and what it answers",
@@ -44,25 +74,19 @@ export function answerPicture(store: BringStore, { element: panel }: ModelPanel)
   const draw = (): void => {
     if (answer === undefined || scene === undefined) return;
     const off = offOf(scene);
-    const without = `without ${namesOf(off, scene.source.heads)}`;
+    const isChanged = off.length > 0;
     caption.textContent = TITLES[answer.kind];
-    all.hidden = off.length === 0;
-    rows.replaceChildren(...(answer.kind === "states" ? stateLines(answer, scene) : oddLines(answer, off.length > 0)));
-    key.replaceChildren(
-      ...(answer.kind === "states" || off.length === 0 ? [] : inColours({ line: "the whole model", share: without })),
-    );
-    said.textContent = off.length === 0 ? "" : effectOf(answer, without);
+    table.hidden = answer.kind === "states" && !isChanged;
+    rows.replaceChildren(...(answer.kind === "states" ? stateLines(answer, scene) : oddLines(answer, isChanged)));
+    said.textContent = isChanged ? effectOf(answer, namesOf(off, scene.source.heads)) : "";
+    all.hidden = !isChanged;
   };
   const ask = async (heads: readonly number[]): Promise<void> => {
     const own = ++turn;
     const model = scene?.source.model;
     if (model === undefined) return;
-    if (heads.length === 0) {
-      answer = model.answer;
-      return draw();
-    }
     try {
-      const found = await model.without(heads);
+      const found = heads.length === 0 ? model.answer : await model.without(heads);
       if (own !== turn) return;
       answer = found;
       draw();
@@ -75,44 +99,47 @@ export function answerPicture(store: BringStore, { element: panel }: ModelPanel)
     show: (next: BringScene): void => {
       const before = scene;
       scene = next;
-      const { model } = next.source;
-      body.hidden = model === undefined;
-      say(model === undefined ? "" : TEXT);
-      const isSame = before?.source === next.source && offOf(before).join() === offOf(next).join();
-      if (!isSame) void ask(offOf(next));
+      const { source } = next;
+      body.hidden = source.model === undefined;
+      say(source.model === undefined ? "" : TEXT);
+      if (before?.source !== source) {
+        ranked.replaceChildren();
+        rank.renew();
+      } else if (offOf(before).join() === offOf(next).join()) return;
+      void ask(offOf(next));
     },
   };
 }
 
-const TEXT =
-  "Choose a head below, and press it again to switch it off: it then gives nothing to the layers above it. The weights that are shown stay those of the whole model.";
-
-/** Those that the model has. */
+/** Those heads that are switched off and that the model has. */
 export const offOf = ({ state, source }: BringScene): readonly number[] =>
   source.model === undefined ? [] : state.off.filter((head) => head < source.layers * source.heads);
 
-/** "layer 1 head 2 and 3 others" */
+const nameOf = (head: number, heads: number): string =>
+  `layer ${Math.floor(head / heads) + 1} head ${(head % heads) + 1}`;
+
 function namesOf(off: readonly number[], heads: number): string {
-  const named = off.slice(0, NAMED).map((head) => `layer ${Math.floor(head / heads) + 1} head ${(head % heads) + 1}`);
-  const others = off.length - named.length;
-  return [...named, ...(others > 0 ? [`${whole(others)} more`] : [])].join(", ").replace(/, (?=[^,]*$)/, " and ");
+  const others = off.length - NAMED;
+  const named = off.slice(0, NAMED).map((head) => nameOf(head, heads));
+  return listed([...named, ...(others > 0 ? [`${whole(others)} more`] : [])]);
 }
 
 function oddLines({ odds }: Exclude<Answer, { kind: "states" }>, isChanged: boolean) {
   const most = Math.max(...odds.map(({ before, after }) => Math.max(before, after)));
   return odds.map(({ word, before, after }) => {
-    const bars = h("div", { class: "odds-bars" }, bar(before / most, isChanged ? "was" : "is"));
-    if (isChanged) bars.append(bar(after / most, "is"));
+    const bars = isChanged ? [bar(before / most, "was"), bar(after / most, "is")] : [bar(before / most, "is")];
     const figures = isChanged ? `${percent(before)} → ${percent(after)}` : percent(before);
-    return line(h("bdi", {}, word), [bars, figures]);
+    return line(h("bdi", {}, word), [h("div", { class: "odds-bars" }, ...bars), figures]);
   });
 }
 
 function stateLines({ moved }: Extract<Answer, { kind: "states" }>, { source }: BringScene) {
-  const most = Math.max(...moved, Number.MIN_VALUE);
-  return moved.map((one, token) => {
-    const bars = h("div", { class: "odds-bars" }, bar(one / most, "is"));
-    return line(h("bdi", {}, source.words?.q?.[token] ?? `${token + 1}`), [bars, percent(one)]);
+  const tokens = [...strongestOf(moved, MOST_TOKENS)].sort((a, b) => a - b);
+  const most = Math.max(...moved);
+  return tokens.map((token) => {
+    const part = moved[token] ?? 0;
+    const word = h("bdi", {}, source.words?.q?.[token] ?? `${token + 1}`);
+    return line(word, [h("div", { class: "odds-bars" }, bar(part / most, "is")), percent(part)]);
   });
 }
 
@@ -122,10 +149,13 @@ function bar(part: number, look: "was" | "is"): HTMLElement {
   return made;
 }
 
+const percent = (part: number): string => `${exact(100 * part, 1)}\u00a0%`;
+
+/** By which heads are ranked. */
+const sizeOf = (answer: Answer): number => (answer.kind === "states" ? 1 - answer.cosine : answer.apart);
+
 function effectOf(answer: Answer, without: string): string {
-  const Without = `W${without.slice(1)}`;
-  if (answer.kind === "states") {
-    return `${Without} the mean of all tokens turns to a cosine of ${exact(answer.cosine, 4)} with what it was.`;
-  }
-  return `${Without} the odds move by ${small(answer.apart)} nats (Kullback–Leibler).`;
+  return answer.kind === "states"
+    ? `Without ${without}: each token as a part of its length, and the mean of all keeps a cosine of ${exact(answer.cosine, 4)} with what it was.`
+    : `Thick bars: without ${without}. The odds move by ${small(answer.apart)} nats (Kullback–Leibler).`;
 }

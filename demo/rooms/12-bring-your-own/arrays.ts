@@ -82,6 +82,9 @@ export function assertFinite(array: NamedArray): void {
 
 export const shown = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
 
+/** "one, two and three" */
+export const listed = (parts: readonly string[]): string => parts.join(", ").replace(/, (?=[^,]*$)/, " and ");
+
 /** "1 layer", "2 layers" */
 export const counted = (many: number, what: string): string => `${whole(many)} ${what}${many === 1 ? "" : "s"}`;
 

@@ -55,7 +55,8 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
   };
 
   const read = async (files: readonly BroughtFile[]): Promise<void> => {
-    if (isWhole(files.map(({ path }) => path))) return takeModel(files);
+    // As they are published; files one by one may have other names.
+    if (files.some(({ path }) => path.includes("/")) && isWhole(files.map(({ path }) => path))) return takeModel(files);
     element.open = true;
     message.textContent = "Reading …";
     const [arrays, pieces]: [Arrays[], BroughtFile[]] = [[], []];

@@ -3,7 +3,7 @@
 import { choice, LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { bytes, exact, whole } from "../../src/ui/numbers.js";
-import { FileTrouble, messageOf } from "./arrays.js";
+import { FileTrouble, listed, messageOf } from "./arrays.js";
 import { FORMATS, type Format } from "./formats.js";
 import type { Helper } from "./helper.js";
 import type { ModelSummary, ModelTask } from "./model/run.js";
@@ -58,18 +58,18 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     const kept = Object.entries(model.formats).map(([format, size]) => `${bytes(size)} as ${format}`);
     const longest = positions === undefined ? "" : ` Texts up to ${whole(positions)} tokens.`;
     const what = name === type ? name : `${name}, ${type}`;
-    about.textContent = `${what}: ${layers} layers × ${heads} heads, ${many(parameters)} numbers, ${kept.join(" and ")}.${longest}`;
+    about.textContent = `${what}: ${layers} layers × ${heads} heads, ${many(parameters)} numbers, ${listed(kept)}.${longest}`;
     formats.element.hidden = false;
     label.textContent = takesText
       ? `Text for ${name}`
       : `Numbers of tokens for ${name}, 0 to ${whole(vocabulary - 1)}: it has no tokenizer.json`;
     field.placeholder = takesText ? "" : "5, 3, 12";
     field.dir = takesText ? "auto" : "ltr";
-    if (!takesText && !NUMBERS.test(field.value)) field.value = "";
-    // What comes next is the last word, and not what follows the full stop.
     const isNew = introduced < key;
-    if (isNew && model.isCausal && field.value === INITIAL.text) field.value = field.value.replace(/ \w+\.$/, "");
     introduced = key;
+    if (isNew && !takesText && !NUMBERS.test(field.value)) field.value = "";
+    // What comes next is the last word, and not what follows the full stop.
+    if (isNew && model.isCausal && field.value === INITIAL.text) field.value = field.value.replace(/ \w+\.$/, "");
   };
   const run = async (signal: AbortSignal, say: (text: string) => void): Promise<string> => {
     if (opened === undefined) return "";

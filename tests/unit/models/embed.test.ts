@@ -5,7 +5,7 @@ import { createHeed } from "../../../web/src/index.js";
 import { type ParameterTensor, saveSafetensors } from "../../../web/src/layers/index.js";
 import { type LoadedModel, loadModel } from "../../../web/src/models/index.js";
 import { spansOf } from "../../../web/src/models/label-spans.js";
-import { worstDifference } from "../../support/fixtures.js";
+import { type PackedTensor, readFixture, unpack, worstDifference } from "../../support/fixtures.js";
 import { madeByTransformers } from "../../support/model-files.js";
 import { Random } from "../../support/random.js";
 import { folderOf, json } from "../../support/small-model.js";
@@ -144,7 +144,15 @@ describe("embed", () => {
   test.each<[string, object, unknown, object, string, RegExp]>([
     [
       "a module that heed does not compute",
-      { "modules.json": modules("Transformer", "Dense") },
+      { "modules.json": modules("Transformer", "Pooling", "WordWeights") },
+      ["a"],
+      {},
+      "unsupported",
+      /WordWeights/,
+    ],
+    [
+      "a layer after the norm",
+      { "modules.json": modules("Transformer", "Pooling", "Normalize", "Dense") },
       ["a"],
       {},
       "unsupported",
@@ -173,6 +181,81 @@ describe("embed", () => {
     await expect(lm.embed(["a"])).rejects.toMatchObject({ code: "unsupported" });
     expect((await lm.embed(["a"], { pooling: "mean" })).shape).toEqual([1, width]);
     lm.dispose();
+  });
+});
+
+describe("layers after pooling", () => {
+  const read = readFixture("sentence.json") as unknown as {
+    readonly files: Readonly<Record<string, string>>;
+    readonly texts: readonly (readonly number[])[];
+    readonly vectors: PackedTensor;
+  };
+  const folder: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = Object.fromEntries(
+    Object.entries(read.files).map(([name, base64]) => [name, Uint8Array.from(Buffer.from(base64, "base64"))]),
+  );
+  const texts = read.texts.map((_, at) => String(at));
+  const numbers = { encode: (text: string) => [...(read.texts[Number(text)] ?? [])], decode: () => "" };
+  const parsed = (name: string) => JSON.parse(new TextDecoder().decode(folder[name]));
+
+  test("are sentence-transformers'", async () => {
+    const before = engine.memory().tensorBytes;
+    const lm = await loadModel(folder, { engine });
+    lm.tokenizer = numbers;
+    const made = await lm.embed(texts);
+    const wanted = unpack(read.vectors);
+    expect(made.shape).toEqual(wanted.shape);
+    expect(worstDifference(made, wanted, DEPTH)).toBeLessThan(1);
+    // Alone it is the same.
+    expect((await lm.embed("1")).data).toEqual(row(made, 1, 12));
+    const cut = await lm.embed("2", { dimensions: 5, normalize: false });
+    const whole = await lm.embed("2", { normalize: false });
+    expect(cut.data).toEqual(whole.data.slice(0, 5));
+    lm.dispose();
+    expect(engine.memory().tensorBytes).toBe(before);
+  });
+
+  test.each<[string, object, string, RegExp]>([
+    [
+      "without their weights",
+      { "3_Dense/model.safetensors": undefined },
+      "load",
+      /3_Dense\/model\.safetensors, got none/,
+    ],
+    [
+      "without their sizes",
+      { "2_Dense/config.json": json({}) },
+      "option",
+      /2_Dense\/config\.json: config\.in_features must be given/,
+    ],
+    [
+      "of another activation",
+      { "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), activation_function: "torch.nn.Mish" }) },
+      "unsupported",
+      /activation_function must be one of Identity, Tanh.*Mish/,
+    ],
+    [
+      "of tokens",
+      { "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), module_input_name: "token_embeddings" }) },
+      "unsupported",
+      /module_input_name/,
+    ],
+    [
+      "of other numbers than there are",
+      { "3_Dense/config.json": json({ ...parsed("3_Dense/config.json"), in_features: 25 }) },
+      "load",
+      /the 24 numbers of the one before, got 25/,
+    ],
+    [
+      "of another size",
+      { "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), in_features: 12 }) },
+      "shape",
+      /linear\.weight/,
+    ],
+  ])("%s are refused", async (_, changed, code, message) => {
+    const files = Object.fromEntries(
+      Object.entries({ ...folder, ...changed }).filter(([, file]) => file !== undefined),
+    );
+    await expect(loadModel(files, { engine })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 });
 

@@ -233,6 +233,10 @@ describe("messages", () => {
     expect(await piecesOf(lm, messages, { ...options, template: { extra: "!" } })).toEqual(
       await piecesOf(lm, extra, options),
     );
+    expect(await lm.encode(messages)).toEqual(ids);
+    expect(await lm.encode(messages, { template: { extra: "!" } })).toEqual(extra);
+    expect(await lm.encode([3, 1])).toEqual([3, 1]);
+    expect(await errorOf(() => lm.encode([]))).toMatchObject({ code: "option" });
     lm.dispose();
   });
 

@@ -115,6 +115,43 @@ describe("files at hand", () => {
     lm.dispose();
   });
 
+  test("what was read is in the engine before the model is used, and tables that are one are there once", async () => {
+    const table = llama.parameters.get("model.embed_tokens.weight") ?? { data: new Float32Array(), shape: [] };
+    const sizes: number[] = [];
+    const made = [];
+    const tie_word_embeddings = true;
+    const { "lm_head.weight": _, ...others } = Object.fromEntries(llama.parameters);
+    const turned = { ...table, data: table.data.map((number) => -number) };
+    for (const head of [undefined, { ...table, data: table.data.slice() }, turned]) {
+      const tensors = head === undefined ? others : { ...others, "lm_head.weight": head };
+      const config = { "config.json": json({ ...llama.config, tie_word_embeddings }) };
+      const before = engine.memory().tensorBytes;
+      const lm = await loadModel({ ...files, ...config, "model.safetensors": saveSafetensors(tensors) }, { engine });
+      sizes.push(engine.memory().tensorBytes - before);
+      const { logits } = await lm.model.forward(IDS);
+      expect(engine.memory().tensorBytes - before).toBe(sizes.at(-1));
+      made.push(logits?.data);
+      expect(lm.model.parameters().get("head.weight")?.data).toEqual((head ?? table).data);
+      lm.dispose();
+      expect(engine.memory().tensorBytes).toBe(before);
+    }
+    expect(made[1]).toEqual(made[0]);
+    expect(made[2]).toEqual(made[0]?.map((logit) => -logit));
+    // f32 has a table for words and packed matrices for the head, as one or as two.
+    expect(sizes[1]).toBe(sizes[0]);
+    const narrow = await Promise.all(
+      [others, { ...others, "lm_head.weight": { ...table, data: table.data.slice() } }].map(async (tensors) => {
+        const config = { "config.json": json({ ...llama.config, tie_word_embeddings }) };
+        const given = { ...files, ...config, "model.safetensors": saveSafetensors(tensors) };
+        const lm = await loadModel(given, { engine, weights: "f16" });
+        const { bytes } = lm.model.describe();
+        lm.dispose();
+        return bytes;
+      }),
+    );
+    expect(narrow[1]).toBe(narrow[0]);
+  });
+
   test("an abort in the midst rejects, and the engine works on", async () => {
     const before = engine.memory().tensorBytes;
     const controller = new AbortController();

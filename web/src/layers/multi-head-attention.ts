@@ -227,7 +227,7 @@ export class MultiHeadAttention extends Layer {
       guard("option", `${where}: reading positions`, () =>
         readPositions(
           where,
-          positions ?? (cache?.lengths ? positionsAfter(cache.lengths, axes[1]) : cache?.length),
+          positions ?? (cache?.lengths ? positionsAfter(where, cache.lengths, axes) : cache?.length),
           ...axes,
         ),
       );

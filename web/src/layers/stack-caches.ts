@@ -32,9 +32,17 @@ export function readCaches(scope: Scope, where: string, value: unknown, layers: 
   return caches;
 }
 
-/** The positions of so many tokens of each batch entry, after those that it has. */
-export function positionsAfter(lengths: readonly number[], count: number): Int32Array<ArrayBuffer> {
-  return Int32Array.from({ length: lengths.length * count }, (_, at) => {
-    return (lengths[Math.floor(at / count)] ?? 0) + (at % count);
-  });
+/** The positions of so many tokens of each batch entry, after those that its cache has. */
+export function positionsAfter(
+  where: string,
+  lengths: readonly number[],
+  [batch, count]: readonly [number, number],
+): Int32Array<ArrayBuffer> {
+  if (lengths.length !== batch) {
+    throw new HeedError(
+      "option",
+      `${where}: caches must be one for each of ${batch} batch entries, got ${lengths.length}`,
+    );
+  }
+  return Int32Array.from({ length: batch * count }, (_, at) => (lengths[Math.floor(at / count)] ?? 0) + (at % count));
 }

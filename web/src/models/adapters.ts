@@ -181,7 +181,7 @@ export class Adapters {
 }
 
 const isOfHead = (head: ClassifierHead, name: string): boolean =>
-  Object.values(head.published).some((path) => name === `${path}.weight` || name === `${path}.bias`);
+  [...head.published.values()].some((path) => name === `${path}.weight` || name === `${path}.bias`);
 
 interface Rule {
   readonly rank: number;

@@ -1,6 +1,6 @@
 // Texts as vectors: the mean of a text's hidden states, or one of them.
 
-import type { ArrayTensor } from "../api/tensor.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Pooling } from "../layers/pooling.js";
@@ -37,13 +37,22 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
   const wanted = readCount(where, "dimensions", given["dimensions"], null);
   const adapter = readAdapterName(where, given["adapter"]);
   const encodings = encodeTexts(where, parts, readTexts(where, texts));
+  const kept = { keep: true, ...(signal && { signal }) } as const;
   const pooling = new Pooling({ kind, engine });
+  const steps: readonly Step[] = [
+    (x) => pooling.forward(x, kept),
+    ...parts.dense.map(
+      (layer): Step =>
+        (x) =>
+          layer.forward(x, kept),
+    ),
+  ];
   let vectors = new Float32Array(0);
   let dimensions = wanted ?? 0;
   for (const batch of batchesOf(encodings)) {
     const made = await hiddenOf(where, parts, batch, { signal, adapter });
     try {
-      const { data, shape } = await pooling.forward(made.hidden, signal ? { signal } : {});
+      const { data, shape } = await vectorsOf(made.hidden, steps);
       const [, width = 0] = shape;
       dimensions = wanted ?? width;
       if (dimensions > width) {
@@ -59,6 +68,23 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
     }
   }
   return { data: vectors, shape: [encodings.length, dimensions], dtype: "f32" };
+}
+
+type Step = (x: Tensor) => Promise<Tensor>;
+
+/** What steps make of a tensor, one after another. */
+async function vectorsOf(
+  hidden: Tensor,
+  steps: readonly Step[],
+): Promise<{ readonly data: Float32Array; readonly shape: readonly number[] }> {
+  const made: Tensor[] = [];
+  try {
+    for (const step of steps) made.push(await step(made.at(-1) ?? hidden));
+    const last = made.at(-1) ?? hidden;
+    return { data: await last.read(), shape: last.shape };
+  } finally {
+    for (const tensor of made) tensor.dispose();
+  }
 }
 
 /** Of length 1, unless it is zero. */

@@ -6,12 +6,12 @@ import { readRecord, readSignal } from "../base/read-values.js";
 import { listOf } from "../base/typed-array.js";
 import { type ReadSampling, readSampleOptions, type SampleOptions } from "../layers/generate/options.js";
 import type { WatchOptions } from "../layers/watch.js";
-import { Continuations, type Seen } from "./continuations.js";
+import { Continuations } from "./continuations.js";
 import type { ModelCache } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
 import { promptsOf } from "./prompts.js";
 import { readCodec } from "./text-codec.js";
-import { TextWriter } from "./text-writer.js";
+import { type Piece, TextWriter } from "./text-writer.js";
 
 export interface TextOptions extends Omit<SampleOptions, "eos" | "seed">, WatchOptions {
   /** 0 takes the likeliest token. Default 0. */
@@ -34,18 +34,6 @@ export interface PromptProgress {
   readonly loaded: number;
   readonly total: number;
   readonly sequence: number;
-}
-
-/** What a token adds to the text, and what the pass that gave it looked at: that of the token before. */
-export interface Piece extends Seen {
-  /** Which of several sequences it continues; 0 where there is one. */
-  readonly sequence: number;
-  /** Empty where the token ends within a character, or may begin a string of `stop`. */
-  readonly text: string;
-  /** One token; none in the last piece. */
-  readonly tokens: readonly number[];
-  /** In the last piece, why the text ends: a token of the model's, a string of `stop`, or enough tokens. */
-  readonly end: "eos" | "stop" | "length" | undefined;
 }
 
 const SAMPLING = ["maxTokens", "topK", "topP", "minP", "repetitionPenalty", "eos"];

@@ -12,16 +12,17 @@ import { isTrained, type LoadedAdapter, type TrainedAdapter } from "./adapters.j
 import { type ClassifyOptions, classify, type Label } from "./classify.js";
 import { type EmbedOptions, embed } from "./embed.js";
 import { filesOf, type ModelSource } from "./files.js";
-import { generate, type Piece, type TextOptions } from "./generate.js";
+import { generate, type TextOptions } from "./generate.js";
 import type { Span } from "./label-spans.js";
 import type { Model } from "./model.js";
 import { createModelCache, type ModelCache, type ModelCacheOptions } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
-import type { Prompt } from "./prompts.js";
+import { type Prompt, promptOf } from "./prompts.js";
 import { savedAdapter } from "./save-adapter.js";
 import { type SavedFiles, type SaveModelOptions, savedFiles } from "./save-model.js";
 import type { TextOrPair } from "./text-batches.js";
 import type { TextCodec } from "./text-codec.js";
+import type { Piece } from "./text-writer.js";
 
 export interface SaveOptions extends SaveModelOptions {
   readonly adapter?: string | TrainedAdapter | undefined;
@@ -53,6 +54,15 @@ export class LoadedModel {
   generate(prompt: Prompt | readonly Prompt[], options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
     const where = "generate";
     return guardStream("option", where, generate(where, this.#now(), prompt, options));
+  }
+
+  /** The tokens that `generate` reads a prompt as, those of its template included: what attention weights are of. */
+  encode(prompt: Prompt, options?: Pick<TextOptions, "template">): Promise<number[]> {
+    const where = "encode";
+    return guardAsync("option", where, async () => {
+      const { template } = readRecord(where, "options", options, ["template"]);
+      return promptOf(where, this.#now(), prompt, template);
+    });
   }
 
   /** Texts as vectors, [texts, numbers]. A text's vector does not depend on the texts beside it. */
@@ -109,6 +119,7 @@ export class LoadedModel {
   dispose(): void {
     this.model.dispose();
     this.#parts.head?.dispose();
+    for (const layer of this.#parts.dense) layer.dispose();
     this.#parts.adapters.dispose();
   }
 

@@ -30,12 +30,19 @@ export async function promptsOf(
     );
   }
   const prompts: number[][] = [];
-  for (const one of list) {
-    const tokens = await tokensOf(where, parts, one, variables);
-    if (tokens.length === 0) throw new HeedError("option", `${where}: a prompt must have at least one token, got none`);
-    prompts.push(tokens);
-  }
+  for (const one of list) prompts.push(await promptOf(where, parts, one, variables));
   return prompts;
+}
+
+export async function promptOf(
+  where: string,
+  parts: ModelParts,
+  input: unknown,
+  variables: unknown,
+): Promise<number[]> {
+  const tokens = await tokensOf(where, parts, input, variables);
+  if (tokens.length > 0) return tokens;
+  throw new HeedError("option", `${where}: a prompt must have at least one token, got none`);
 }
 
 /** A list of texts, of tokens of each, or of dialogues, but not of tokens or messages. */

@@ -1,6 +1,6 @@
 // A model in one GGUF file.
 
-import { loadGguf } from "../layers/gguf/index.js";
+import { openGguf } from "../layers/gguf/load.js";
 import type { FileSource } from "../layers/io/byte-reader.js";
 import { loadTokenizer } from "../layers/text/tokenizer.js";
 import type { NamedFile } from "./model-files.js";
@@ -8,7 +8,7 @@ import type { ModelRecord, ReadingOptions } from "./record.js";
 import { NO_RULE, type PoolingKind } from "./sentence-rule.js";
 import type { SpecialTokens } from "./special-tokens.js";
 
-type Metadata = Awaited<ReturnType<typeof loadGguf>>["metadata"];
+type Metadata = Awaited<ReturnType<typeof openGguf>>["metadata"];
 
 /** GGML's kinds of pooling. */
 const POOLING: ReadonlyMap<unknown, PoolingKind> = new Map([
@@ -18,18 +18,19 @@ const POOLING: ReadonlyMap<unknown, PoolingKind> = new Map([
 ]);
 
 export async function readGguf(
+  where: string,
   file: NamedFile,
   { signal, wantsTokenizer, report, weights }: ReadingOptions,
 ): Promise<ModelRecord> {
   const source: FileSource = await file.open();
-  const options = { tokenizer: wantsTokenizer, onProgress: report(file.name), signal: signal ?? undefined };
-  const read = await (weights === "f32" ? loadGguf(source, options) : loadGguf(source, { ...options, weights }));
-  const { config, tensors, chatTemplate, metadata } = read;
+  const options = { weights, tokenizer: wantsTokenizer, onProgress: report(file.name), signal: signal ?? undefined };
+  const read = await openGguf(where, source, options);
+  const { config, stream, chatTemplate, metadata } = read;
   const architecture = metadata.get("general.architecture");
   const pooling = POOLING.get(metadata.get(`${architecture}.pooling_type`));
   return {
     config,
-    tensors,
+    stream,
     tokenizer: read.tokenizer === null ? null : await loadTokenizer(read.tokenizer),
     chatTemplate,
     special: specialOf(metadata),

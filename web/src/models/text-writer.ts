@@ -5,9 +5,20 @@ import { draw } from "../layers/generate/draw.js";
 import type { ReadSampling } from "../layers/generate/options.js";
 import { SeededRandom } from "../layers/generate/random.js";
 import type { Seen } from "./continuations.js";
-import type { Piece } from "./generate.js";
 import { StopStrings } from "./stop-strings.js";
 import { type TextCodec, type TokenStream, tokenStream } from "./text-codec.js";
+
+/** What a token adds to the text, and what the pass that gave it looked at: that of the token before. */
+export interface Piece extends Seen {
+  /** Which of several sequences it continues; 0 where there is one. */
+  readonly sequence: number;
+  /** Empty where the token ends within a character, or may begin a string of `stop`. */
+  readonly text: string;
+  /** One token; none in the last piece. */
+  readonly tokens: readonly number[];
+  /** In the last piece, why the text ends: a token of the model's, a string of `stop`, or enough tokens. */
+  readonly end: "eos" | "stop" | "length" | undefined;
+}
 
 export interface WritingRule {
   readonly sequence: number;

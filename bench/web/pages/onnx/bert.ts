@@ -3,19 +3,19 @@
 import type { ParameterTensor } from "heed/layers";
 import type { ModelShape } from "../model-shapes.js";
 import { GraphBuilder, type Matrix, type OnnxFormat } from "./builder.js";
-import type { Model } from "./encode.js";
+import type { Model, Size } from "./encode.js";
 
 const FLOAT = 1;
 const EPSILON = 1e-12;
 const LOWEST = -3.4028234663852886e38;
 /** The sizes of a call. */
-const OF_CALL = [-1, -1] as const;
+const OF_CALL = ["batch_size", "sequence_length"] as const;
 
 export function bertGraph(
   shape: ModelShape,
   parameters: ReadonlyMap<string, ParameterTensor>,
   format: OnnxFormat,
-): Model {
+): Model<Size> {
   const { layers, dim, heads } = shape;
   const graph = new GraphBuilder(format);
   const at = (name: string): Matrix => matrixOf(parameters, name);

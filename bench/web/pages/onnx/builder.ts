@@ -1,7 +1,7 @@
 // Builds the ONNX graph of a model node by node. Linear layers and tables are stored as exporters of such models write them: in f32, or as
 // onnxruntime's dynamic quantization does: weights of 8 bits with one scale a matrix, activations rounded to 8 bits a tensor when they come.
 
-import type { Attribute, GraphNode, Model, Operand, OperandData } from "./encode.js";
+import type { Attribute, GraphNode, Model, Operand, OperandData, Size } from "./encode.js";
 
 export interface Matrix {
   readonly data: Float32Array;
@@ -27,7 +27,7 @@ export class GraphBuilder {
     this.#format = format;
   }
 
-  model(inputs: readonly Operand[], outputs: Model["outputs"]): Model {
+  model(inputs: readonly Operand<Size>[], outputs: Model["outputs"]): Model<Size> {
     return { nodes: this.#nodes, constants: this.#constants, inputs, outputs, opset: OPSET };
   }
 

@@ -2,11 +2,13 @@
 
 export type OperandData = Float32Array | Int32Array | Uint8Array | Int8Array | BigInt64Array;
 
-export interface Operand {
+/** A name stands for a size that calls decide. */
+export type Size = number | string;
+
+export interface Operand<S = number> {
   readonly name: string;
   readonly data: OperandData;
-  /** A size below 0 is that of the call. */
-  readonly shape: readonly number[];
+  readonly shape: readonly S[];
 }
 
 export type Attribute = { readonly int: number } | { readonly float: number } | { readonly ints: readonly number[] };
@@ -21,16 +23,16 @@ export interface GraphNode {
   readonly attributes: Readonly<Record<string, Attribute>>;
 }
 
-export interface Model {
+export interface Model<S = number> {
   readonly nodes: readonly GraphNode[];
   /** The inputs, which a call may give. */
-  readonly inputs: readonly Operand[];
+  readonly inputs: readonly Operand<S>[];
   /** The initializers, which are part of the model. */
   readonly constants: readonly Operand[];
   /** The version of ONNX's own set of operators; default the latest that is used here. */
   readonly opset?: number;
   /** The names and shapes of the results. */
-  readonly outputs: readonly { readonly name: string; readonly shape: readonly number[] }[];
+  readonly outputs: readonly { readonly name: string; readonly shape: readonly Size[] }[];
 }
 
 const IR_VERSION = 10;
@@ -41,7 +43,7 @@ const ATTRIBUTE_INT = 2;
 const ATTRIBUTE_INTS = 7;
 
 /** `isFed`: the inputs must be given at each call; otherwise the model holds them, and a call can override them. */
-export function encodeModel(model: Model, isFed: boolean): Uint8Array<ArrayBuffer> {
+export function encodeModel(model: Model<Size>, isFed: boolean): Uint8Array<ArrayBuffer> {
   const held = isFed ? model.constants : [...model.constants, ...model.inputs];
   const graph = [
     ...model.nodes.map((node) => message(1, nodeFields(node))),
@@ -80,13 +82,13 @@ function nodeFields({ op, domain, inputs, outputs, attributes }: GraphNode): Uin
   ];
 }
 
-function tensorFields({ name, data, shape }: Operand): Uint8Array[] {
+function tensorFields({ name, data, shape }: Operand<Size>): Uint8Array[] {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  return [...shape.map((size) => number(1, size)), number(2, typeOf(data)), text(8, name), bytes(9, raw)];
+  return [...shape.map((size) => number(1, Number(size))), number(2, typeOf(data)), text(8, name), bytes(9, raw)];
 }
 
-function valueFields(name: string, type: number, shape: readonly number[]): Uint8Array[] {
-  const dims = shape.map((size) => message(1, size < 0 ? [] : [number(1, size)]));
+function valueFields(name: string, type: number, shape: readonly Size[]): Uint8Array[] {
+  const dims = shape.map((size) => message(1, [typeof size === "string" ? text(2, size) : number(1, size)]));
   return [text(1, name), message(2, [message(1, [number(1, type), message(2, dims)])])];
 }
 

@@ -4,7 +4,7 @@ import type { ParameterTensor } from "heed/layers";
 import type { ModelShape } from "../model-shapes.js";
 import { matrixOf } from "./bert.js";
 import { GraphBuilder, type OnnxFormat } from "./builder.js";
-import type { Model } from "./encode.js";
+import type { Model, Size } from "./encode.js";
 
 const INT32 = 6;
 const EPSILON = 1e-5;
@@ -16,7 +16,7 @@ export function llamaGraph(
   parameters: ReadonlyMap<string, ParameterTensor>,
   format: OnnxFormat,
   positions: number,
-): Model {
+): Model<Size> {
   const { layers, dim, heads, kvHeads, words } = shape;
   const headDim = dim / heads;
   const graph = new GraphBuilder(format);
@@ -63,20 +63,21 @@ export function llamaGraph(
   const kept = graph.op("Slice", [norm(x, "model.norm"), from, graph.integers(2 ** 31), graph.integers(1)]);
   graph.ops("Identity", [graph.linear(kept, table)], ["logits"]);
 
-  const whole = (name: string, ...sizes: readonly number[]) => ({ name, data: new BigInt64Array(), shape: sizes });
-  const cached = [-1, kvHeads, -1, headDim];
-  const caches = (name: string) =>
+  const whole = (name: string, ...sizes: readonly Size[]) => ({ name, data: new BigInt64Array(), shape: sizes });
+  const [texts, tokens] = ["batch_size", "sequence_length"] as const;
+  const [past, all] = ["past_sequence_length", "total_sequence_length"] as const;
+  const caches = (name: string, length: string) =>
     Array.from({ length: layers }, (_, layer) => pair(name, layer))
       .flat()
-      .map((each) => ({ name: each, data: new Float32Array(), shape: cached }));
+      .map((each) => ({ name: each, data: new Float32Array(), shape: [texts, kvHeads, length, headDim] }));
   return graph.model(
     [
-      whole("input_ids", -1, -1),
-      whole("attention_mask", -1, -1),
+      whole("input_ids", texts, tokens),
+      whole("attention_mask", texts, all),
       whole("num_logits_to_keep"),
-      ...caches("past_key_values"),
+      ...caches("past_key_values", past),
     ],
-    [{ name: "logits", shape: [-1, -1, words] }, ...caches("present")],
+    [{ name: "logits", shape: [texts, "kept", words] }, ...caches("present", all)],
   );
 }
 

@@ -36,8 +36,13 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
     layout: "bnhd",
 
     async prepare() {
-      if (task === "load") {
-        run = async () => (await load()).dispose();
+      if (task === "load" || task === "begin") {
+        run = async () => {
+          const lm = await load();
+          // Weights are packed by the first pass.
+          if (task === "begin") await lm.model.forward([1]);
+          lm.dispose();
+        };
         return;
       }
       const lm = await load();

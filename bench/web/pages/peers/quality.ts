@@ -8,7 +8,7 @@ import type { InferenceSession } from "onnxruntime-web/wasm";
 import { type GgufFormat, llamaFile } from "../gguf/llama.js";
 import { configOf, type ModelShape, modelShape, parametersOf, Weights } from "../model-shapes.js";
 import { bertGraph } from "../onnx/bert.js";
-import { encodeModel, type Model } from "../onnx/encode.js";
+import { encodeModel, type Model, type Size } from "../onnx/encode.js";
 import { llamaGraph } from "../onnx/llama.js";
 import type { Peer, Setup } from "../peer.js";
 import { notesOf, tokenizerOf } from "../text-files.js";
@@ -16,8 +16,8 @@ import { notesOf, tokenizerOf } from "../text-files.js";
 const FORMATS = ["f16", "int8", "int4"] as const;
 /** Texts and tokens of the Llama: 1,000 logits. */
 const [TEXTS, LENGTH] = [8, 125];
-/** Texts of the MiniLM. */
-const MOST_TEXTS = 100;
+/** Texts of the MiniLM, and tokens of each. */
+const [MOST_TEXTS, MOST_TOKENS] = [100, 256];
 
 type MiniLmFiles = Readonly<Record<"config.json" | "model.safetensors" | "tokenizer.json", Blob>>;
 
@@ -65,17 +65,21 @@ async function embeddings(engine: Heed, shape: ModelShape, files: string | undef
   const { loadSafetensors, loadTokenizer } = await import("heed/layers");
   const tokenizer = await loadTokenizer(source["tokenizer.json"]);
   const parameters = await loadSafetensors(source["model.safetensors"]);
-  const session = await sessionOf(bertGraph(shape, parameters as Map<string, ParameterTensor>, "q8"));
-  const results: Float32Array[] = [];
-  for (const text of texts) {
-    const ids = [...tokenizer.encode(text).ids.slice(0, 256)];
-    const all = (number: number) => ids.map(() => number);
-    const { last_hidden_state: hidden } = await session.run(
-      await feedsOf({ input_ids: ids, attention_mask: all(1), token_type_ids: all(0) }),
-    );
-    results.push(meanOf(hidden?.data as Float32Array, shape.dim));
+  for (const format of ["f32", "q8"] as const) {
+    const session = await sessionOf(bertGraph(shape, parameters as Map<string, ParameterTensor>, format));
+    const results: Float32Array[] = [];
+    for (const text of texts) {
+      const ids = [...tokenizer.encode(text).ids.slice(0, MOST_TOKENS)];
+      const all = (number: number) => ids.map(() => number);
+      const { last_hidden_state: hidden } = await session.run(
+        await feedsOf({ input_ids: ids, attention_mask: all(1), token_type_ids: all(0) }),
+      );
+      results.push(meanOf(hidden?.data as Float32Array, shape.dim));
+    }
+    found.push([`onnxruntime ${format}`, results]);
+    await session.release();
   }
-  return [...found, ["onnxruntime q8", results]] as const;
+  return found;
 }
 
 async function logits(engine: Heed, shape: ModelShape, file: string | undefined) {
@@ -151,7 +155,7 @@ async function proseLines(): Promise<string[]> {
 async function tokensOf(lm: LoadedModel, shape: ModelShape, isRead: boolean): Promise<number[][]> {
   const prose = isRead ? await (await blobOf("/docs/training.md")).text() : "";
   // Tokenizers of GGUF files are heed's own.
-  const { ids } = isRead ? (lm.tokenizer?.encode(prose) as { readonly ids: Int32Array }) : { ids: new Int32Array() };
+  const ids = (lm.tokenizer?.encode(prose) as { readonly ids: Int32Array } | undefined)?.ids ?? new Int32Array();
   return Array.from({ length: TEXTS }, (_, text) =>
     isRead
       ? [...ids.subarray(text * LENGTH, (text + 1) * LENGTH)]
@@ -159,7 +163,7 @@ async function tokensOf(lm: LoadedModel, shape: ModelShape, isRead: boolean): Pr
   );
 }
 
-async function sessionOf(model: Model): Promise<InferenceSession> {
+async function sessionOf(model: Model<Size>): Promise<InferenceSession> {
   const ort = await import("onnxruntime-web/wasm");
   ort.env.logLevel = "error";
   return ort.InferenceSession.create(encodeModel(model, true), { executionProviders: ["wasm"] });

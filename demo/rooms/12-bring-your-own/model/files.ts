@@ -28,13 +28,12 @@ export function withFiles(before: ModelFiles, found: readonly BroughtFile[]): Mo
   };
   const all = [...[...before].filter(([path]) => stays(path)), ...found.map(({ path, file }) => [path, file] as const)];
   const [one, other] = all.filter(([path]) => isWeights(path));
-  const isAlone =
-    one !== undefined && other === undefined && !one[0].includes("/") && !all.some(([path]) => isIndex(path));
-  return new Map(all.map(([path, file]) => [isAlone && path === one[0] ? WEIGHTS : path, file]));
+  const hasParts = other !== undefined || all.some(([path]) => path.endsWith(INDEX));
+  const alone = hasParts || /\/|-\d+-of-\d+\./.test(one?.[0] ?? "") ? undefined : one;
+  return new Map(all.map(([path, file]) => [path === alone?.[0] ? WEIGHTS : path, file]));
 }
 
 export const INDEX = `${WEIGHTS}.index.json`;
-const isIndex = (path: string): boolean => path.endsWith(INDEX);
 
 /** What is still to come. */
 export function lacking(files: ModelFiles): string {

@@ -20,7 +20,7 @@ const WHERE = "rope";
 
 export async function rope(backend: Backend, [x]: readonly unknown[], options: unknown): Promise<ArrayTensor | Tensor> {
   const { problem, shape, signal } = guard("option", `${WHERE}: reading its arguments`, () =>
-    read(backend, x, options),
+    checkRope(backend, x, options),
   );
   throwIfAborted(WHERE, signal);
   return guardAsync("memory", `${WHERE}: computing`, async () => {
@@ -35,7 +35,8 @@ interface Checked {
   readonly signal: AbortSignal | null;
 }
 
-function read(backend: Backend, x: unknown, options: unknown): Checked {
+/** Checks a call, also one in a pass of training. */
+export function checkRope(backend: Backend, x: unknown, options: unknown): Checked {
   const given = readRecord(WHERE, "options", options, ROPE_OPTIONS);
   const input = readTensor(WHERE, "input", x, backend);
   const rank = input.shape.length;

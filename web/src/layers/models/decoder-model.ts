@@ -10,18 +10,12 @@ import type { Scope } from "../scope.js";
 import { Decoder, type StackMade, type StackOptions } from "../stacks.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
+import type { ModelFamily } from "./family.js";
 import { readLabels } from "./labels.js";
 import type { PublishedNames } from "./names.js";
 
-/** @internal A family of models. */
-export interface DecoderFamily {
-  /** The name of its class. */
-  readonly where: string;
-  /** Its values of `model_type`. */
-  readonly types: readonly string[];
-  readonly names: PublishedNames;
-  readonly read: (read: ConfigReader) => DecoderShape;
-}
+/** @internal */
+export type DecoderFamily = ModelFamily<PublishedNames, DecoderShape>;
 
 /** @internal What a configuration says of a model. */
 export interface DecoderShape {

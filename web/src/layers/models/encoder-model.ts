@@ -21,6 +21,7 @@ import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { scaled } from "./decoder-model.js";
+import type { ModelFamily } from "./family.js";
 import { Head, type HeadTransform } from "./head.js";
 import { type Labels, readLabels } from "./labels.js";
 import type { EncoderNames } from "./names.js";
@@ -54,15 +55,8 @@ export interface EncoderResult<O> {
   readonly scores: readonly Returned<O>[] | undefined;
 }
 
-/** @internal A family of models. */
-export interface EncoderFamily {
-  /** The name of its class. */
-  readonly where: string;
-  /** Its values of `model_type`. */
-  readonly types: readonly string[];
-  readonly names: EncoderNames;
-  readonly read: (read: ConfigReader) => EncoderShape;
-}
+/** @internal */
+export type EncoderFamily = ModelFamily<EncoderNames, EncoderShape>;
 
 /** @internal What a configuration says of a model. */
 export interface EncoderShape {

@@ -35,7 +35,7 @@ export function positionsOf(
     throw new HeedError("option", `${where}: ${rule}, got none`);
   }
   if (lengths !== null && mask === undefined) {
-    const positions = { data: positionsAfter(lengths, length), shape: [batch, length] };
+    const positions = { data: positionsAfter(where, lengths, [batch, length]), shape: [batch, length] };
     return { positions, self: {}, last: Array.from({ length: batch }, () => length - 1), counts: null };
   }
   if (lengths !== null) throw new HeedError("option", `${where}: mask and a cache of each text exclude each other`);
