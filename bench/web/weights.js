@@ -10,7 +10,7 @@ const OFFER = {
   ofShapes: ["shapes"],
   shapes: SHAPES,
   quickShapes: ["llama-token", "minilm-1x16", "minilm-8x128"],
-  smokeShapes: SHAPES,
+  smokeShapes: ["llama-token", "llama-prefill", "minilm-1x8"],
 };
 
 await runBench(OFFER, {

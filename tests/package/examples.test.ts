@@ -120,8 +120,7 @@ describe("examples/search", () => {
     const consumer = await exampleWith("search", "bert");
     await look(consumer, ".", async (page) => {
       await openModel(page, consumer.path("model"));
-      const notes = (await found(page)).map(({ text }) => text);
-      expect(notes).toHaveLength(7);
+      await page.locator("#found li").nth(6).waitFor();
       const note = "Tomatoes want sun, and water in the morning.";
       await page.locator("#query").fill(note);
       const first = page.locator("#found li").first();
@@ -138,7 +137,7 @@ describe("examples/search", () => {
     const consumer = await Consumer.make("example-search-real", "../../../examples/search");
     await look(consumer, ".", async (page) => {
       await openModel(page, real("all-MiniLM-L6-v2"));
-      expect((await found(page))[0]?.text).toContain("cello");
+      await page.locator("#found li").first().filter({ hasText: "cello" }).waitFor();
     });
   });
 });
@@ -212,6 +211,7 @@ describe("examples/fine-tune", () => {
     const consumer = await exampleWith("fine-tune", "bert");
     await look(consumer, ".", async (page) => {
       await openModel(page, consumer.path("model"));
+      await page.locator("#found li").nth(2).waitFor();
       const before = await found(page);
       const files = await learnt(page);
       await expect.poll(() => found(page)).not.toEqual(before);

@@ -10,17 +10,14 @@
 
 namespace heed::kernels {
 
-/// Few rows wait for the weights to come from memory. A core reads several panels alternately faster than one after the
-/// other, so groups of so many panels take turns. Many rows pass a panel's groups while these are in the first-level
-/// cache.
-inline constexpr int kFewRowsGroups = 4, kManyRowsGroups = 16;
+/// Rows of more than one tile pass so many groups of a panel while these are in the first-level cache. Those of one
+/// tile wait for the weights, which come fastest in one stream: with panels in turns a core reads half as fast.
+inline constexpr int kGroupsAtOnce = 16;
 
-/// Some groups of some panels, which begin `stride` apart.
+/// Some groups of a panel.
 struct GroupBlock {
-  const std::uint8_t* panels;
-  std::ptrdiff_t stride;
-  int panel_count;
-  int group_count;
+  const std::uint8_t* groups;
+  int count;
   const QuantizedGroup* rows;  // from the first group on
   std::ptrdiff_t row_stride;
 };
@@ -36,28 +33,25 @@ template <class Panel>
   }
 }
 
-/// sums[panel][sums_stride] += rows x panels, scaled and added in one fixed order, by multiplications and additions
+/// sums[kRows][kNarrowPanel] += rows x groups, scaled and added in one fixed order, by multiplications and additions
 /// that no machine fuses.
 template <class Products, int kRows>
-[[gnu::noinline]] void add_group_products(const GroupBlock& block, float* sums, std::ptrdiff_t sums_stride) {
+[[gnu::noinline]] void add_group_products(const GroupBlock& block, float* sums) {
   using Panel = typename Products::Panel;
-  const auto [panels, stride, panel_count, group_count, first_row, row_stride] = block;
-  for (int g = 0; g < group_count; ++g) {
+  const auto [groups, count, first_row, row_stride] = block;
+  const std::uint8_t* group = groups;
+  for (int g = 0; g < count; ++g, group += Panel::kGroupBytes) {
     const QuantizedGroup* rows[kRows];
     for (int r = 0; r < kRows; ++r) rows[r] = first_row + r * row_stride + g;
-    const std::uint8_t* group = panels + std::ptrdiff_t{g} * Panel::kGroupBytes;
-    float* panel_sums = sums;
-    for (int p = 0; p < panel_count; ++p, group += stride, panel_sums += sums_stride) {
-      NarrowTile<kRows> tile;
-      Products::template multiply<kRows>(group, rows, tile);
-      const float* const scales = scales_of<Panel>(group);
-      for (int r = 0; r < kRows; ++r) {
-        const Batch scale(rows[r]->scale), row_sum(rows[r]->sum);
-        for (int v = 0; v < kNarrowVectors; ++v) {
-          float* const sum = panel_sums + r * kNarrowPanel + v * kLanes;
-          const Batch product = scaled<Panel>(tile[r][v], scales + v * kLanes, row_sum) * scale;
-          (Batch::load_aligned(sum) + product).store_aligned(sum);
-        }
+    NarrowTile<kRows> tile;
+    Products::template multiply<kRows>(group, rows, tile);
+    const float* const scales = scales_of<Panel>(group);
+    for (int r = 0; r < kRows; ++r) {
+      const Batch scale(rows[r]->scale), row_sum(rows[r]->sum);
+      for (int v = 0; v < kNarrowVectors; ++v) {
+        float* const sum = sums + r * kNarrowPanel + v * kLanes;
+        const Batch product = scaled<Panel>(tile[r][v], scales + v * kLanes, row_sum) * scale;
+        (Batch::load_aligned(sum) + product).store_aligned(sum);
       }
     }
   }
@@ -67,7 +61,7 @@ template <class Products, int kRows>
 /// registers only where it is alone.
 template <class Products>
 struct TileTable {
-  using Function = void (*)(const GroupBlock&, float*, std::ptrdiff_t);
+  using Function = void (*)(const GroupBlock&, float*);
   Function by_rows[Products::kMostRows];
 
   template <std::size_t... kIndex>
@@ -82,42 +76,29 @@ template <class Products>
 void multiply_whole(const NarrowGemmTask& task) {
   using Panel = typename Products::Panel;
   const int groups = task.inputs / kGroup;
-  const std::ptrdiff_t stride = std::ptrdiff_t{groups} * Panel::kGroupBytes;
-  const bool is_few = task.row_count <= kFewRows;
-  const int at_once = is_few ? kPanelsAtOnce : 1;
-  const int part = is_few ? kFewRowsGroups : kManyRowsGroups;
-  const int height = is_few ? kFewRows : kMostNarrowRows;
-  static_assert(kFewRows * kPanelsAtOnce <= kMostNarrowRows);
-  alignas(kScratchAlignment) float block[kMostNarrowRows * kNarrowPanel];
-  const auto* const rows = reinterpret_cast<const QuantizedGroup*>(task.quantized);
-  const int panels = (task.columns + kNarrowPanel - 1) / kNarrowPanel;
-  for (int panel = 0; panel < panels; panel += at_once) {
-    const int count = panels - panel < at_once ? panels - panel : at_once;
-    std::memset(block, 0, sizeof block);
-    for (int first = 0; first < groups; first += part) {
-      const GroupBlock from{task.panels + panel * stride + std::ptrdiff_t{first} * Panel::kGroupBytes,
-                            stride,
-                            count,
-                            groups - first < part ? groups - first : part,
-                            rows + first,
-                            groups};
+  const int at_once = task.row_count <= Products::kMostRows ? groups : kGroupsAtOnce;
+  const auto sum_floats = static_cast<std::size_t>(task.row_count * kNarrowPanel);
+  alignas(kScratchAlignment) float sums[kMostNarrowRows * kNarrowPanel];
+  const std::uint8_t* panel = task.panels;
+  for (int column = 0; column < task.columns; column += kNarrowPanel) {
+    std::memset(sums, 0, sum_floats * sizeof(float));
+    for (int first = 0; first < groups; first += at_once) {
+      const int count = groups - first < at_once ? groups - first : at_once;
+      const auto* row_groups = reinterpret_cast<const QuantizedGroup*>(task.quantized) + first;
       // In as few tiles as possible, of nearly equal heights.
       int tiles = (task.row_count + Products::kMostRows - 1) / Products::kMostRows;
       for (int row = 0; tiles > 0; --tiles) {
         const int tile = (task.row_count - row + tiles - 1) / tiles;
-        GroupBlock own = from;
-        own.rows += std::ptrdiff_t{row} * groups;
-        kTiles<Products>.by_rows[tile - 1](own, block + row * kNarrowPanel, std::ptrdiff_t{height} * kNarrowPanel);
+        kTiles<Products>.by_rows[tile - 1]({panel, count, row_groups + std::ptrdiff_t{row} * groups, groups},
+                                           sums + row * kNarrowPanel);
         row += tile;
       }
+      panel += std::ptrdiff_t{count} * Panel::kGroupBytes;
     }
-    for (int p = 0; p < count; ++p) {
-      const int column = (panel + p) * kNarrowPanel;
-      const int columns = task.columns - column < kNarrowPanel ? task.columns - column : kNarrowPanel;
-      for (int row = 0; row < task.row_count; ++row) {
-        std::memcpy(task.sums + row * task.sum_stride + column, block + (p * height + row) * kNarrowPanel,
-                    static_cast<std::size_t>(columns) * sizeof(float));
-      }
+    const int columns = task.columns - column < kNarrowPanel ? task.columns - column : kNarrowPanel;
+    for (int row = 0; row < task.row_count; ++row) {
+      std::memcpy(task.sums + row * task.sum_stride + column, sums + row * kNarrowPanel,
+                  static_cast<std::size_t>(columns) * sizeof(float));
     }
   }
 }

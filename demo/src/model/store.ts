@@ -37,7 +37,7 @@ export class Store<S extends object> {
   #cell: Cell | undefined;
   readonly #listeners: Listener<S>[] = [];
   /** By their names in the address. */
-  readonly #locked = (new URLSearchParams(location.search).get("lock") ?? "").split(",");
+  readonly #locked = new URLSearchParams(location.search).get("lock")?.split(",") ?? [];
   #written: string;
   /** Numbers in the address were larger than those of the state that it was read as. */
   #wasTooLarge = false;

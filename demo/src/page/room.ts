@@ -170,7 +170,7 @@ function tellOfTooLarge<S extends object>(store: Store<S>): void {
 }
 
 /** As they stand below each other; the readout stands beside or below the pictures. */
-const PARTS = "[data-picture], .below-picture, .readout, .room-foot";
+const PARTS = "[data-picture], .below-picture, .side-tabs, .readout, .room-foot";
 
 /** At the picture that the address names, which did not stand there when the browser looked for it, or at what a room says of the address. */
 function arrive(hash: string, room: HTMLElement): void {

@@ -461,12 +461,11 @@ test("a text that does not fit is refused in words where it was given", async ()
   await run(page, " ", "Give numbers of tokens.");
   expect(await hashOf(page)).not.toContain("from=own");
   const large = slowModel(2, 8, 8000);
-  await bring(
-    page,
-    "Done in",
+  await choose(page, [
     jsonFile("config.json", large.config),
     await safetensorsFile("model.safetensors", large.parameters),
-  );
+  ]);
+  await page.locator(".model-about", { hasText: "Texts up to 8,000 tokens." }).waitFor();
   await run(page, "1 ".repeat(4000), "this page keeps those of 2,896 tokens");
   await run(page, `1 2 3${" ".repeat(4000)}`, "The address keeps no text of more than 4,000 letters.");
 });

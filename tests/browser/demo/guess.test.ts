@@ -29,13 +29,12 @@ const ROOMS: readonly (readonly [
   [
     "score-lab",
     "k2",
-    async (page) =>
-      (
-        await page
-          .locator(".plane-label")
-          .allInnerTexts()
-          .catch(() => [])
-      ).length >= 0 && (await page.locator(".plane-label", { hasText: "k2" }).innerHTML()).includes("9"),
+    async (page) => {
+      const labels = await page.locator(".plane-label").evaluateAll((all) => all.map((one) => one.textContent ?? ""));
+      const weight = (key: string): number =>
+        Number.parseInt(labels.find((label) => label.startsWith(key))?.slice(3) ?? "", 10);
+      return weight("k2") > weight("k1");
+    },
     true,
   ],
   [

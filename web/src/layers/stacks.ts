@@ -141,7 +141,7 @@ class Stack extends Layer {
   }
 
   async #biased(scope: Scope, inputs: BlockInputs, caches: readonly HeldCache[] | null): Promise<BlockInputs> {
-    const { x, self } = inputs;
+    const { x, self, packing } = inputs;
     if (this.#relative === null) return inputs;
     if (self.bias !== undefined) {
       throw new HeedError("option", `${this.where}: self.bias must not be given beside relativeBias, got both`);
@@ -153,7 +153,7 @@ class Stack extends Layer {
         `${this.where}: with relativeBias all batch entries must have one cache a block`,
       );
     }
-    const [, length] = batchAndLength(x);
+    const length = packing?.longest ?? batchAndLength(x)[1];
     return { ...inputs, self: { ...self, bias: await this.#relative.compute(scope, length, cache) } };
   }
 

@@ -206,15 +206,16 @@ export class TransformerBlock extends Layer {
   async rules(
     scope: Scope,
     where: string,
-    { x, memory, self, cross, attentions }: BlockInputs,
+    { x, memory, self, cross, attentions, packing = null }: BlockInputs,
   ): Promise<(cache: HeldCache | null) => BlockRules> {
     const { watch } = scope;
     const weights = attentions || watch?.needsWeights ? weightsOf(scope) : false;
     const wanted = { return: { weights, scores: watch?.scores?.stage } };
-    const [query, key] = [batchAndLength(x), batchAndLength(memory ?? x)];
+    const query = packing === null ? batchAndLength(x) : ([packing.count, packing.longest] as const);
+    const key = memory === null ? query : batchAndLength(memory);
     const ofSelf = { query, key: query, value: query };
     const ofCross = { query, key, value: key };
-    const ruleFor = await this.#attention.rules(scope, where, { ...self, ...wanted }, ofSelf);
+    const ruleFor = await this.#attention.rules(scope, where, { ...self, ...wanted }, ofSelf, packing);
     const crossFor = await this.#cross?.rules(scope, where, { ...cross, return: { weights } }, ofCross);
     const crossRule = crossFor?.(heldCache(scope.held, where, cross.cache)) ?? null;
     return (cache) => ({ self: ruleFor(cache), cross: crossRule });

@@ -6,7 +6,7 @@ import { readBoolean, readChoice, readCount, readRecord, readSignal, throwIfAbor
 import { Pooling } from "../layers/pooling.js";
 import { hiddenOf, readAdapterName } from "./hidden-of.js";
 import type { ModelParts } from "./parts.js";
-import { batchesOf, encodeTexts, readTexts } from "./text-batches.js";
+import { encodeTexts, packsOf, readTexts } from "./text-batches.js";
 
 export interface EmbedOptions {
   /** "mean" of all tokens, the first one ("cls"), or the last. Default that of the model's files; else the mean, or the last of causal models. */
@@ -39,20 +39,18 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
   const encodings = encodeTexts(where, parts, readTexts(where, texts));
   const kept = { keep: true, ...(signal && { signal }) } as const;
   const pooling = new Pooling({ kind, engine });
-  const steps: readonly Step[] = [
-    (x) => pooling.forward(x, kept),
-    ...parts.dense.map(
-      (layer): Step =>
-        (x) =>
-          layer.forward(x, kept),
-    ),
-  ];
+  const dense = parts.dense.map(
+    (layer): Step =>
+      (x) =>
+        layer.forward(x, kept),
+  );
   let vectors = new Float32Array(0);
   let dimensions = wanted ?? 0;
-  for (const batch of batchesOf(encodings)) {
+  for (const batch of packsOf(encodings)) {
+    const pool: Step = (x) => pooling.forward(x, { ...kept, cuSeqlens: batch.cuSeqlens });
     const made = await hiddenOf(where, parts, batch, { signal, adapter });
     try {
-      const { data, shape } = await vectorsOf(made.hidden, steps);
+      const { data, shape } = await vectorsOf(made.hidden, [pool, ...dense]);
       const [, width = 0] = shape;
       dimensions = wanted ?? width;
       if (dimensions > width) {

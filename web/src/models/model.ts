@@ -16,6 +16,8 @@ export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
   readonly logits?: boolean | undefined;
   /** Of causal models: one for each layer, or for each layer one of each text. */
   readonly caches?: LayerCaches | undefined;
+  /** Where packed texts begin and the last ends, of tokens [1, T]. */
+  readonly cuSeqlens?: ArrayLike<number> | undefined;
   /** Of encoders: the segment of each token. */
   readonly tokenTypes?: TokenInput | undefined;
 }

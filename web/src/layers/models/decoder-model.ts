@@ -57,12 +57,15 @@ export class DecoderModel extends CausalModel {
     this.tieHead();
   }
 
-  protected async decode(scope: Scope, { tokens, self, caches, attentions }: CausalInputs): Promise<StackMade> {
+  protected async decode(
+    scope: Scope,
+    { tokens, self, caches, attentions, packing }: CausalInputs,
+  ): Promise<StackMade> {
     const x = await scope.one(async (inner) => {
       const words = await this.#words.compute(inner, tokens, { where: this.where, name: "tokens" });
       return scaled(inner, words, this.#shape.embeddingScale);
     });
-    const inputs = { x, memory: null, self: { ...this.#shape.self, ...self }, cross: {}, attentions };
+    const inputs = { x, memory: null, self: { ...this.#shape.self, ...self }, cross: {}, attentions, packing };
     return this.#decoder.compute(scope, inputs, caches);
   }
 

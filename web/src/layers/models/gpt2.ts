@@ -61,7 +61,7 @@ export class GPT2Model extends CausalModel {
 
   protected async decode(
     scope: Scope,
-    { tokens, positions, self, caches, attentions }: CausalInputs,
+    { tokens, positions, self, caches, attentions, packing }: CausalInputs,
   ): Promise<StackMade> {
     const { where } = this;
     const x = await scope.one(async (inner) => {
@@ -69,7 +69,7 @@ export class GPT2Model extends CausalModel {
       const addend = await this.#positions.compute(inner, positions);
       return pointwise(inner, await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
-    return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions }, caches);
+    return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions, packing }, caches);
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {

@@ -5,6 +5,7 @@ import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import type { Indices } from "../embedding.js";
 import type { GivenAttention } from "../multi-head-attention.js";
+import type { Packing } from "../packing.js";
 import { positionsAfter } from "../stack-caches.js";
 import { entriesOf, maskOf } from "../token-mask.js";
 import type { Tokens } from "./tokens.js";
@@ -60,6 +61,12 @@ export function positionsOf(
     }),
     counts: Uint8Array.from(entries.flatMap((entry) => [...entry.subarray(past)])),
   };
+}
+
+/** Those of packed texts. */
+export function packedPositions(packing: Packing): TokenPositions {
+  const { positions: data, options } = packing;
+  return { positions: { data, shape: [data.length] }, self: options, last: [], counts: null };
 }
 
 /** Throws where a text has more tokens than the model has positions, of which the first tokens' is `first`. */
