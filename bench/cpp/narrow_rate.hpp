@@ -3,7 +3,8 @@
 
 namespace heed::bench {
 
-/// Multiplies a row by weights of `bits` bits, 8 or 4, `repeats` times and returns how many bytes of packed weights were read.
+/// Multiplies a row by weights of `bits` bits, 8 or 4, `repeats` times and returns how many bytes of packed weights
+/// were read.
 double run_narrow(int repeats, int bits);
 
 }  // namespace heed::bench

@@ -105,13 +105,13 @@ describe.each(FEW_KINDS)("what learns, $variant, $worker worker", async (kind) =
         slopes: draw(random, heads),
         gains: draw(random, heads, 2),
       };
-      const plain = random.pick([
+      const plain: ReferenceOptions = random.pick<ReferenceOptions>([
         {},
         { causal: true },
         { causal: "upper-left" },
         { qOffset: [1, -2] },
         { kvLengths: [keys, keys - 2], qLengths: [queries, 1] },
-      ] as const) as ReferenceOptions;
+      ]);
       // A gain by the head and by whether the key is the first one.
       const mod = (score: unknown, of: (h: unknown, k: unknown) => unknown, h: unknown, k: unknown): never =>
         add(score as never, mul(tanh(of(h, k) as never), 0.5, abs(sub(score as never, 0.25)) as never)) as never;
