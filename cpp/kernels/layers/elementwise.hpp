@@ -9,8 +9,9 @@
 namespace heed::kernels {
 
 inline Batch elements_of(const ElementwiseOperand& operand, int i, int count) {
-  if (operand.numbers == nullptr) return Batch(0.0F);
-  return operand.is_one ? Batch(*operand.numbers) : load_some(operand.numbers + i, count);
+  if (operand.numbers != nullptr && !operand.is_one) return load_some(operand.numbers + i, count);
+  const Batch each(operand.numbers == nullptr ? 0.0F : *operand.numbers);
+  return each;
 }
 
 template <class Function>

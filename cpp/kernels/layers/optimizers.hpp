@@ -71,7 +71,7 @@ void max_rows(const RowSumTask& task) {
     Batch most = load_some(task.sums + i, count);
     for (int row = 0; row < task.row_count; ++row) {
       const Batch number = load_some(task.rows + row * task.stride + i, count);
-      most = xsimd::select((number > most) | (number != number), number, most);
+      most = xsimd::select((number > most) | xsimd::isnan(number), number, most);
     }
     store_some(most, task.sums + i, count);
   });

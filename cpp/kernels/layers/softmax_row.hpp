@@ -25,7 +25,10 @@ inline void softmax_row_backward(const SoftmaxTask& task) {
 
 /// Numbers of -infinity have weights of 0, also where all are.
 void softmax_row(const SoftmaxTask& task) {
-  if (task.gradient != nullptr) return softmax_row_backward(task);
+  if (task.gradient != nullptr) {
+    softmax_row_backward(task);
+    return;
+  }
   const auto& [source, gradient, target, length] = task;
   constexpr float lowest = -std::numeric_limits<float>::infinity();
   float most = lowest;

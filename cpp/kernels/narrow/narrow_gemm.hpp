@@ -77,7 +77,7 @@ void multiply_whole(const NarrowGemmTask& task) {
   using Panel = typename Products::Panel;
   const int groups = task.inputs / kGroup;
   const int at_once = task.row_count <= Products::kMostRows ? groups : kGroupsAtOnce;
-  const auto sum_floats = static_cast<std::size_t>(task.row_count * kNarrowPanel);
+  const auto sum_floats = static_cast<std::size_t>(task.row_count) * std::size_t{kNarrowPanel};
   alignas(kScratchAlignment) float sums[kMostNarrowRows * kNarrowPanel];
   const std::uint8_t* panel = task.panels;
   for (int column = 0; column < task.columns; column += kNarrowPanel) {

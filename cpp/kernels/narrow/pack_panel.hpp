@@ -40,7 +40,7 @@ inline void put_half_rows(const PackPanelTask& task) {
 /// False if a number is finite in f32 and not in 16 bits.
 inline bool round_half_rows(const PackPanelTask& task) {
   const bool is_f16 = task.format == WeightFormat::f16;
-  const float* const numbers = reinterpret_cast<const float*>(task.rows);
+  const auto* const numbers = reinterpret_cast<const float*>(task.rows);
   bool do_fit = true;
   pack_half_panel(task, [&](std::ptrdiff_t at) {
     const float number = numbers[at];
@@ -83,7 +83,7 @@ void put_whole_rows(const PackPanelTask& task) {
 
 template <class Format>
 bool round_whole_rows(const PackPanelTask& task) {
-  const float* numbers = reinterpret_cast<const float*>(task.rows);
+  const auto* numbers = reinterpret_cast<const float*>(task.rows);
   bool do_fit = true;
   pack_whole_panel<Format>(task, [&](StoredGroup* group) {
     do_fit = Format::round(numbers, group) && do_fit;

@@ -18,12 +18,12 @@ Status check(const ProductCall& call) {
   const auto& [left, right, addend, is_transposed, output] = call;
   const Index left_count = left.first.count, left_length = left.first.length, columns = right.first.length;
   const Index rows = is_transposed ? left_length : left_count, depth = is_transposed ? left_count : left_length;
-  const Index count = output.count;
-  const Status status = first_failure({kRules.check("left", left, count, left_count, left_length),
-                                       kRules.check("right", right, count, depth, columns),
-                                       kRules.check("output", output, count, rows, columns)});
+  const Index matrices = output.count;
+  const Status status = first_failure({kRules.check("left", left, matrices, left_count, left_length),
+                                       kRules.check("right", right, matrices, depth, columns),
+                                       kRules.check("output", output, matrices, rows, columns)});
   if (!status.is_ok() || !addend.first.is_present()) return status;
-  return kRules.check("addend", addend, count, rows, columns);
+  return kRules.check("addend", addend, matrices, rows, columns);
 }
 
 }  // namespace
