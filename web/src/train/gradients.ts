@@ -28,16 +28,20 @@ export interface PassOptions {
 }
 
 /**
- * What the function of a pass returns: its loss, which is what a loss function gave or any one number, and whatever else is asked for. A pass
- * that begins its way back by `pass.backward` needs no loss.
+ * What the function of a pass returns: its loss, which is what a loss function gave or any one number, and whatever else is asked for,
+ * or promises of them. A pass that begins its way back by `pass.backward` needs no loss.
  */
 export interface PassResult {
-  readonly loss?: Tensor | undefined;
+  readonly loss?: Tensor | Promise<Tensor> | undefined;
 }
 
 /** The same, read: the loss as a number, tensors as arrays. */
 export type Read<R> = {
-  readonly [Name in keyof R]: Name extends "loss" ? number : R[Name] extends Tensor ? ArrayTensor : R[Name];
+  readonly [Name in keyof R]: Name extends "loss"
+    ? number
+    : Awaited<R[Name]> extends Tensor
+      ? ArrayTensor
+      : Awaited<R[Name]>;
 };
 
 export interface InputGradients {
@@ -140,7 +144,9 @@ async function runPass<R extends PassResult, Back extends object>(
           },
         ),
       );
-      const result = guard("option", `${where}: reading what the pass returned`, () => ({ ...returned }));
+      const result = await promisedOf(
+        guard("option", `${where}: reading what the pass returned`, () => ({ ...returned })),
+      );
       const loss = readLoss(where, result, { scope, recorder, seeds });
       const ending = async (): Promise<Read<R> & Back> => {
         const made = await back?.({ program, recorder, inputs, seeds, scale }, loss);
@@ -158,6 +164,12 @@ async function runPass<R extends PassResult, Back extends object>(
     await program.close();
     endPass(program.root);
   }
+}
+
+/** What a pass returned, of which it may only have promised something. */
+async function promisedOf<R extends PassResult>(returned: R): Promise<R> {
+  const entries = Object.entries(returned).map(async ([name, value]) => [name, await value] as const);
+  return Object.fromEntries(await Promise.all(entries)) as R;
 }
 
 /** Null: there is none, and the way back begins elsewhere. */

@@ -28,7 +28,9 @@ export const attention: Adjoint<RecordedAttention> = async (step) => {
   const operands = { ...problem.score, ...problem };
   const places = new Map<WantedGradient, Place>(PLACES.map((name) => [name, placeOf(operands[name])]));
   for (const [name, place] of numbers) places.set(name, place);
-  const wanted = [...places].filter(([, place]) => step.needs(place));
+  // The gradient of the scale comes with that of the query, which is dropped where it is not needed.
+  const wantsQuery = step.needs(places.get("logScale"));
+  const wanted = [...places].filter(([name, place]) => step.needs(place) || (name === "query" && wantsQuery));
   const hasTables = wantsTables && (functions?.tableGradientNumbers ?? 0) > 0;
   const gradients = await step.run(hasTables ? ATTENTION_VJP_TABLES : ATTENTION_VJP, {
     forward: functions === null ? problem : { ...problem, programs: functions },

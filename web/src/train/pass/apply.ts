@@ -7,6 +7,7 @@ import type { Resident } from "../../backends/backend.js";
 import { showShape, showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { fromF16 } from "../../base/f16.js";
+import { guardAsync } from "../../base/guard.js";
 import type { Scope } from "../../layers/scope.js";
 import type { Recorded } from "../../layers/tape.js";
 import { operandOf } from "../../operations/rows.js";
@@ -56,7 +57,10 @@ export async function apply(
     const read = { data: await tensor.read(), shape: tensor.shape, dtype: "f32" } as const;
     inputs.push({ resident: residentOf(scope, tensor), tensor: read });
   }
-  const { data, shape } = readArray(where, "the result of forward", await forward(inputs.map(({ tensor }) => tensor)));
+  // What it changes although it must not stays its own.
+  const copies = inputs.map(({ tensor }) => ({ ...tensor, data: tensor.data.slice() }));
+  const returned = await guardAsync("option", `${where}: forward`, async () => forward(copies));
+  const { data, shape } = readArray(where, "the result of forward", returned);
   const made = scope.upload(data, shape);
   const problem = { where, inputs, output: { data, shape, dtype: "f32" } as const, backward };
   scope.tape?.record({
@@ -75,7 +79,9 @@ export async function applyBackward(
   gradient: Float32Array,
 ): Promise<readonly (Float32Array | null)[]> {
   const given = { inputs: inputs.map(({ tensor }) => tensor), output };
-  const made: unknown = await backward({ ...given, gradient: { ...output, data: gradient } });
+  const made: unknown = await guardAsync("option", `${where}: backward`, async () => {
+    return backward({ ...given, gradient: { ...output, data: gradient } });
+  });
   if (!Array.isArray(made) || made.length !== inputs.length) {
     const rule = `backward must give ${inputs.length} gradients in an array, one an input`;
     throw new HeedError("option", `${where}: ${rule}, got ${showValue(made)}`);

@@ -7,16 +7,17 @@ import { Tensor } from "../../api/tensor.js";
 import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
-import { isOptions, isRecord, readRecord } from "../../base/read-values.js";
+import { isOptions, isRecord } from "../../base/read-values.js";
 import { numbersOf as listed } from "../../base/typed-array.js";
 import type { Expr, ScoreModArguments, TableData } from "../../expr/tree.js";
 import { handOutAll } from "../../layers/hand-out.js";
 import { Parameter } from "../../layers/parameters.js";
+import { readCopy } from "../../layers/read.js";
 import { PASSED_OPTIONS, readOptions, ruleOf } from "../../layers/read-rule.js";
 import type { Scope } from "../../layers/scope.js";
 import type { WantedGradient } from "../../operations/attention-vjp.js";
 import { LEARNT_OPTIONS } from "./learnt-options.js";
-import { bringOne, type PassValue, residentOf } from "./values.js";
+import { bringOne, copyOf, type PassValue, residentOf } from "./values.js";
 
 /** The parameters of a score may all be tensors of the pass. */
 export type PassScore =
@@ -69,18 +70,28 @@ export async function tableOf(where: string, x: Tensor): Promise<PassTable> {
 }
 
 const exprOf = (index: Expr | number): Expr =>
-  typeof index === "number" ? { type: "int", op: "const", args: [], value: index } : index;
+  typeof index === "number" ? { type: typeOf(index), op: "const", args: [], value: index } : index;
+
+/** As heed/expr has it. */
+const typeOf = (value: number): "int" | "float" =>
+  Number.isInteger(value) && Math.abs(value) <= 2 ** 24 ? "int" : "float";
 
 const isLearnt = (value: unknown): boolean =>
   value instanceof Parameter || value instanceof Promise || Tensor.is(value);
+
+const OPTIONS = [...PASSED_OPTIONS.filter((name) => name !== "cache"), "layout", "heads", "kvHeads"];
+
+/** A copy of the options, which the caller may change meanwhile. */
+export const readAttention = (where: string, options: unknown): Record<string, unknown> => ({
+  ...readCopy(where, "options", copyOf(options), OPTIONS),
+});
 
 export async function attention<const O extends PassAttentionOptions = NoAttentionOptions>(
   scope: Scope,
   where: string,
   tensors: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
-  options: unknown,
+  given: Record<string, unknown>,
 ): Promise<PassAttentionResult<O>> {
-  const given = { ...readRecord(where, "options", options, [...PASSED_OPTIONS, "layout", "heads", "kvHeads"]) };
   const numbers = new Map<WantedGradient, Resident>();
   /** The numbers of what learns although it is no operand; `is` names its gradient. */
   const numbersOf = async (is: WantedGradient, name: string, value: unknown): Promise<number | Float32Array> => {
@@ -97,7 +108,8 @@ export async function attention<const O extends PassAttentionOptions = NoAttenti
     ["sinks", "sinks"],
     ["temperature", "logScale"],
   ] as const) {
-    if (isLearnt(given[name])) given[name] = await numbersOf(is, name, given[name]);
+    const isTensor = isLearnt(given[name]) || (name === "temperature" && isRecord(given[name]));
+    if (isTensor) given[name] = await numbersOf(is, name, given[name]);
   }
   if (isOptions(given["score"])) {
     const { type, ...parameters } = given["score"] as Readonly<Record<string, unknown>>;
@@ -111,8 +123,8 @@ export async function attention<const O extends PassAttentionOptions = NoAttenti
     given["score"] = brought;
   }
   if (isLearnt(given["alibiSlopes"])) {
-    const slopes = await tableOf(where, await bringOne(scope, where, "alibiSlopes", given["alibiSlopes"]));
-    given["scoreMod"] = withSlopes(where, slopes, given, tensors);
+    const slopes = await bringOne(scope, where, "alibiSlopes", given["alibiSlopes"]);
+    given["scoreMod"] = withSlopes(where, await slopesOf(where, slopes, given, tensors.query), given, tensors);
     given["alibiSlopes"] = undefined;
   }
   const { layout, heads, kvHeads, ...passed } = given;
@@ -137,6 +149,21 @@ function tablesIn(trees: readonly unknown[]): readonly (readonly [TableData, Ten
   };
   trees.forEach(look);
   return [...found];
+}
+
+/** One slope for each query head, as the engine has them where they are numbers. */
+async function slopesOf(
+  where: string,
+  slopes: Tensor,
+  { layout = "bhnd", heads: given }: Readonly<Record<string, unknown>>,
+  { shape }: Tensor,
+): Promise<PassTable> {
+  const axis = shape.length - (layout === "bnhd" ? 2 : 3);
+  const heads = layout === "packed" ? given : shape.length === 2 ? 1 : shape[axis];
+  const isGood = (await slopes.read()).every((slope) => Math.abs(slope) <= 1e30);
+  if (isGood && slopes.shape.join() === `${heads}`) return tableOf(where, slopes);
+  const rule = `alibiSlopes must hold a number of at most 1e30 for each of ${heads} query heads`;
+  throw new HeedError("option", `${where}: ${rule}, got ${isGood ? showShape(slopes.shape) : "one that is not"}`);
 }
 
 /** ALiBi as a function of scores: score - slope |position - key|. */
@@ -168,7 +195,7 @@ function withSlopes(
   const node = (type: Expr["type"], op: Expr["op"], ...args: readonly Expr[]): Expr => ({ type, op, args });
   return (leaves) => {
     const made: unknown = typeof scoreMod === "function" ? scoreMod(leaves) : leaves.score;
-    const changed = typeof made === "number" ? ({ ...exprOf(made), type: "float" } as const) : (made as Expr);
+    const changed = exprOf(made as Expr | number);
     const offset: Expr = { type: "int", op: "at", args: [leaves.b], table };
     const position = node("int", "add", leaves.q, offset);
     const distance = node("int", "abs", node("int", "sub", position, leaves.k));

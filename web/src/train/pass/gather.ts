@@ -2,10 +2,8 @@
 
 import { product } from "../../api/operands.js";
 import type { Tensor } from "../../api/tensor.js";
-import { showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
-import { isRecord } from "../../base/read-values.js";
-import { listOf, numbersOf } from "../../base/typed-array.js";
+import { type Indices as ReadIndices, readIndices as readAll } from "../../layers/embedding.js";
 import type { Scope } from "../../layers/scope.js";
 import { GATHER } from "../../operations/gather.js";
 import { readAxis, turned } from "./shapes.js";
@@ -17,21 +15,11 @@ export type Indices =
   | Int32Array
   | { readonly data: readonly number[] | Int32Array; readonly shape: readonly number[] };
 
-export interface ReadIndices {
-  readonly indices: Int32Array<ArrayBuffer>;
-  readonly shape: readonly number[];
-}
-
 /** A copy, which the caller may change meanwhile. */
 export function readIndices(where: string, value: unknown): ReadIndices {
-  const hasShape = isRecord(value) && "data" in value;
-  const numbers = numbersOf(hasShape ? value["data"] : value);
-  const shape = hasShape ? listOf<number>(value["shape"], 64) : [numbers?.length ?? 0];
-  if (numbers !== null && shape !== null && numbers.length > 0 && product(shape) === numbers.length) {
-    return { indices: Int32Array.from(numbers), shape };
-  }
-  const rule = "indices must be whole numbers, one at least, in an array or as { data, shape }";
-  throw new HeedError("option", `${where}: ${rule}, got ${showValue(value)}`);
+  const read = readAll(where, "indices", value);
+  if (read.data.length > 0) return read;
+  throw new HeedError("option", `${where}: indices must have a number at least, got none`);
 }
 
 /** The axis gives way to those of the indices. */
@@ -39,12 +27,12 @@ export async function gather(
   scope: Scope,
   where: string,
   x: Tensor,
-  { indices, shape }: ReadIndices,
+  { data: indices, shape }: ReadIndices,
   given: unknown,
 ): Promise<Tensor> {
   const axis = readAxis(where, given, x.shape.length);
   const count = x.shape[axis] ?? 0;
-  const wrong = indices.findIndex((index) => !(index >= 0 && index < count));
+  const wrong = indices.findIndex((index) => index >= count);
   if (wrong !== -1) {
     const rule = `indices must be from 0 to below ${count}, the size of axis ${axis}`;
     throw new HeedError("option", `${where}: ${rule}, got ${indices[wrong]} at ${wrong}`);

@@ -21,6 +21,7 @@ import {
   type PassAttentionOptions,
   type PassAttentionResult,
   type PassTable,
+  readAttention,
   tableOf,
 } from "./attention.js";
 import { broadcast, type Unary, unary } from "./elementwise.js";
@@ -30,11 +31,11 @@ import { linearAttention, rope } from "./positions.js";
 import { normalize, type ReduceOptions, readReduction, reduced, softmax } from "./reduce.js";
 import { relativeBias } from "./relative-bias.js";
 import { concat, readAxis, reshape, type SliceOptions, slice, transpose } from "./shapes.js";
-import { bring, bringOne, type PassValue, residentOf } from "./values.js";
+import { bring, bringOne, copyOf, handle, type PassValue, residentOf } from "./values.js";
 
 /** What `where` chooses by: 1, true or any number but 0 for its second tensor. */
 export type Condition =
-  | Tensor
+  | PassValue
   | { readonly data: Float32Array | Uint8Array | readonly boolean[]; readonly shape: readonly number[] };
 
 export interface DropoutOptions {
@@ -122,7 +123,7 @@ export class Pass extends LayerPass {
 
   /** `yes` where the condition is not 0, else `no`. No gradient goes through the condition. */
   where(condition: Condition, yes: PassValue, no: PassValue): Promise<Tensor> {
-    return this.#act("where", async (scope, where) => {
+    return this.#act("where", [condition, yes, no], async (scope, where) => {
       const values = [floatsOf(condition), yes, no] as const;
       return broadcast(scope, where, "select", await bring(scope, where, ["condition", "yes", "no"], values));
     });
@@ -130,8 +131,8 @@ export class Pass extends LayerPass {
 
   /** a [..., M, K] times b [..., K, N]. */
   matmul(a: PassValue, b: PassValue, options?: MatmulOptions): Promise<Tensor> {
-    return this.#act("matmul", async (scope, where) => {
-      const given = readCopy(where, "options", options, ["transposeA", "transposeB"]);
+    return this.#act("matmul", [a, b], async (scope, where) => {
+      const given = readCopy(where, "options", copyOf(options), ["transposeA", "transposeB"]);
       const [isLeft, isRight] = ["transposeA", "transposeB"].map((name) =>
         readBoolean(where, name, given[name], false),
       );
@@ -144,7 +145,7 @@ export class Pass extends LayerPass {
   /** The same numbers in another shape, of which one size may be -1, for what is left. */
   reshape(x: PassValue, shape: readonly number[]): Promise<Tensor> {
     const sizes = Array.isArray(shape) ? [...shape] : shape;
-    return this.#act("reshape", async (scope, where) => {
+    return this.#act("reshape", [x], async (scope, where) => {
       return reshape(scope, where, await bringOne(scope, where, "x", x), sizes);
     });
   }
@@ -152,31 +153,31 @@ export class Pass extends LayerPass {
   /** Axis i of the result is axis axes[i] of x. Default all in reverse. */
   transpose(x: PassValue, axes?: readonly number[]): Promise<Tensor> {
     const order = Array.isArray(axes) ? [...axes] : axes;
-    return this.#act("transpose", async (scope, where) => {
+    return this.#act("transpose", [x], async (scope, where) => {
       return transpose(scope, where, await bringOne(scope, where, "x", x), order);
     });
   }
 
   /** Tensors one behind the other along an axis, by default the first. */
   concat(tensors: readonly PassValue[], options?: { readonly axis?: number | undefined }): Promise<Tensor> {
-    return this.#act("concat", async (scope, where) => {
-      const { axis = 0 } = readCopy(where, "options", options, ["axis"]);
+    return this.#act("concat", Array.isArray(tensors) ? tensors : [], async (scope, where) => {
+      const { axis = 0 } = readCopy(where, "options", copyOf(options), ["axis"]);
       return concat(scope, where, await this.#bringAll(where, "tensors", tensors), axis);
     });
   }
 
   /** A range of the indices of an axis. */
   slice(x: PassValue, options: SliceOptions): Promise<Tensor> {
-    return this.#act("slice", async (scope, where) => {
-      const given = readCopy(where, "options", options, ["axis", "from", "to"]);
+    return this.#act("slice", [x], async (scope, where) => {
+      const given = readCopy(where, "options", copyOf(options), ["axis", "from", "to"]);
       return slice(scope, where, await bringOne(scope, where, "x", x), given);
     });
   }
 
   /** The entries of an axis, by default the first, that indices name: the axis gives way to those of the indices. */
   gather(x: PassValue, indices: Indices, options?: { readonly axis?: number | undefined }): Promise<Tensor> {
-    return this.#act("gather", async (scope, where) => {
-      const { axis = 0 } = readCopy(where, "options", options, ["axis"]);
+    return this.#act("gather", [x], async (scope, where) => {
+      const { axis = 0 } = readCopy(where, "options", copyOf(options), ["axis"]);
       const read = readIndices(where, indices);
       return gather(scope, where, await bringOne(scope, where, "x", x), read, axis);
     });
@@ -197,8 +198,8 @@ export class Pass extends LayerPass {
 
   /** Along an axis, by default the last. Numbers of -Infinity have weights of 0, also where all are. */
   softmax(x: PassValue, options?: { readonly axis?: number | undefined }): Promise<Tensor> {
-    return this.#act("softmax", async (scope, where) => {
-      const { axis = -1 } = readCopy(where, "options", options, ["axis"]);
+    return this.#act("softmax", [x], async (scope, where) => {
+      const { axis = -1 } = readCopy(where, "options", copyOf(options), ["axis"]);
       const tensor = await bringOne(scope, where, "x", x);
       return softmax(scope, tensor, readAxis(where, axis, tensor.shape.length));
     });
@@ -209,8 +210,8 @@ export class Pass extends LayerPass {
     x: PassValue,
     options?: { readonly axis?: number | undefined; readonly epsilon?: number | undefined },
   ): Promise<Tensor> {
-    return this.#act("normalize", async (scope, where) => {
-      const { axis = -1, epsilon } = readCopy(where, "options", options, ["axis", "epsilon"]);
+    return this.#act("normalize", [x], async (scope, where) => {
+      const { axis = -1, epsilon } = readCopy(where, "options", copyOf(options), ["axis", "epsilon"]);
       const least = readAtLeastZero(where, "epsilon", epsilon, 1e-12);
       const tensor = await bringOne(scope, where, "x", x);
       return normalize(scope, tensor, readAxis(where, axis, tensor.shape.length), least);
@@ -219,8 +220,8 @@ export class Pass extends LayerPass {
 
   /** Numbers that are 0 at places drawn from the seed, the same with any number of threads. */
   dropout(x: PassValue, options: DropoutOptions): Promise<Tensor> {
-    return this.#act("dropout", async (scope, where) => {
-      const given = readCopy(where, "options", options, ["p", "seed"]);
+    return this.#act("dropout", [x], async (scope, where) => {
+      const given = readCopy(where, "options", copyOf(options), ["p", "seed"]);
       const p = readAtLeastZero(where, "p", given["p"], 0);
       const seed = readFinite(where, "seed", given["seed"], -1);
       if (p > 1) throw new HeedError("option", `${where}: p must be at most 1, got ${p}`);
@@ -243,15 +244,16 @@ export class Pass extends LayerPass {
     v: PassValue,
     options?: O,
   ): Promise<PassAttentionResult<O>> {
-    return this.#act("attention", async (scope, where) => {
+    return this.#act("attention", [q, k, v], async (scope, where) => {
+      const given = readAttention(where, options);
       const [query, key, value] = await bring(scope, where, ["query", "key", "value"], [q, k, v]);
-      return attention<O>(scope, where, { query, key, value }, options);
+      return attention<O>(scope, where, { query, key, value }, given);
     });
   }
 
   /** Numbers that scoreMod, maskMod and probMod read by their indices, and that learn by it: a table of heed/expr. It waits for what came before it. */
   table(x: PassValue): Promise<PassTable> {
-    return this.#act("table", async (scope, where) => tableOf(where, await bringOne(scope, where, "x", x)));
+    return this.#act("table", [x], async (scope, where) => tableOf(where, await bringOne(scope, where, "x", x)));
   }
 
   /** Linear attention, as `linearAttention` has it. q, k, v, decay, beta and state learn. */
@@ -261,9 +263,9 @@ export class Pass extends LayerPass {
     v: PassValue,
     options: PassLinearOptions,
   ): Promise<{ readonly output: Tensor; readonly state: Tensor }> {
-    return this.#act("linearAttention", async (scope, where) => {
+    return this.#act("linearAttention", [q, k, v], async (scope, where) => {
+      const given: { decay?: unknown; beta?: unknown; state?: unknown } = { ...copyOf(options) };
       const tensors = await bring(scope, where, ["query", "key", "value"], [q, k, v]);
-      const given: { decay?: unknown; beta?: unknown; state?: unknown } = { ...options };
       for (const name of ["decay", "beta", "state"] as const) {
         if (given[name] !== undefined) given[name] = await bringOne(scope, where, name, given[name]);
       }
@@ -273,36 +275,40 @@ export class Pass extends LayerPass {
 
   /** Rotary embedding, as `rope` has it. */
   rope(x: PassValue, options: Omit<RopeOptions, "keep" | "signal" | "retry"> = {}): Promise<Tensor> {
-    return this.#act("rope", async (scope, where) => {
-      const tensor = await bringOne(scope, where, "x", x);
-      return rope(scope, tensor, options);
+    return this.#act("rope", [x], async (scope, where) => {
+      const given = copyOf(options);
+      return rope(scope, await bringOne(scope, where, "x", x), given);
     });
   }
 
   /** The bias of attention that T5 has, [H, length, keyLength], of a table [buckets, H]. */
   relativeBias(table: PassValue, options: RelativeBiasOptions): Promise<Tensor> {
-    return this.#act("relativeBias", async (scope, where) => {
-      return relativeBias(scope, await bringOne(scope, where, "table", table), options);
+    return this.#act("relativeBias", [table], async (scope, where) => {
+      const given = copyOf(options);
+      return relativeBias(scope, await bringOne(scope, where, "table", table), given);
     });
   }
 
   /** An operation of one's own, in JavaScript on arrays: what is missing. Each one waits for what came before it. */
   apply(options: ApplyOptions): Promise<Tensor> {
-    return this.#act("apply", async (scope, where) => {
-      const { inputs, forward, backward } = readCopy(where, "options", options, ["inputs", "forward", "backward"]);
+    return this.#act("apply", [], async (scope, where) => {
+      const { inputs, forward, backward } = readCopy(where, "options", copyOf(options), [
+        "inputs",
+        "forward",
+        "backward",
+      ]);
       for (const [name, value] of Object.entries({ forward, backward })) {
         if (typeof value === "function") continue;
         throw new HeedError("option", `${where}: ${name} must be a function, got ${showValue(value)}`);
       }
       const tensors = await this.#bringAll(where, "inputs", inputs);
-      // They were found to be functions, whose own errors are the caller's.
       return apply(scope, where, tensors, { forward, backward } as ApplyFunctions);
     });
   }
 
   /** Begins the backward pass at a tensor that is no loss, with the gradient of whatever is computed of it elsewhere. */
   backward(x: Tensor | Promise<Tensor>, outputGradient: TensorLike): Promise<void> {
-    return this.#act("backward", async (scope, where) => {
+    return this.#act("backward", [x], async (scope, where) => {
       const [tensor, gradient] = await bring(scope, where, ["x", "outputGradient"], [x, outputGradient]);
       if (tensor.shape.join() !== gradient.shape.join()) {
         const got = `got ${showShape(gradient.shape)} for ${showShape(tensor.shape)}`;
@@ -313,18 +319,18 @@ export class Pass extends LayerPass {
   }
 
   #binary(name: "add" | "sub" | "mul" | "div", a: PassValue, b: PassValue): Promise<Tensor> {
-    return this.#act(name, async (scope, where) => {
+    return this.#act(name, [a, b], async (scope, where) => {
       return broadcast(scope, where, name, await bring(scope, where, ["a", "b"], [a, b]));
     });
   }
 
   #unary(name: Unary, x: PassValue): Promise<Tensor> {
-    return this.#act(name, async (scope, where) => unary(scope, name, await bringOne(scope, where, "x", x)));
+    return this.#act(name, [x], async (scope, where) => unary(scope, name, await bringOne(scope, where, "x", x)));
   }
 
   #reduce(name: "sum" | "mean" | "max", x: PassValue, options: ReduceOptions | undefined): Promise<Tensor> {
-    return this.#act(name, async (scope, where) => {
-      const given = readCopy(where, "options", options, ["axis", "keepDims"]);
+    return this.#act(name, [x], async (scope, where) => {
+      const given = readCopy(where, "options", copyOf(options), ["axis", "keepDims"]);
       const keepDims = readBoolean(where, "keepDims", given["keepDims"], false);
       const tensor = await bringOne(scope, where, "x", x);
       const reduction = readReduction(where, tensor, given["axis"], keepDims);
@@ -345,9 +351,13 @@ export class Pass extends LayerPass {
     );
   }
 
-  #act<R>(name: string, act: (scope: Scope, where: string) => Promise<R>): Promise<R> {
+  /** `values`: those beside options. */
+  #act<R>(name: string, values: readonly unknown[], act: (scope: Scope, where: string) => Promise<R>): Promise<R> {
     const where = `Pass.${name}`;
-    return guardAsync("option", `${where}: reading its arguments`, () => act(this.#scope, where));
+    return guardAsync("option", `${where}: reading its arguments`, () => {
+      handle(values);
+      return act(this.#scope, where);
+    });
   }
 }
 

@@ -51,7 +51,8 @@ export async function reduced(
   let rows = await turned(scope, x, [...all.filter((axis) => axes.has(axis)), ...kept]);
   const length = product(kept.map((axis) => x.shape[axis] ?? 1));
   // Sums of wide rows come first: a row of one number would leave most of a vector empty.
-  const width = widthOf(length, count);
+  // Largest numbers have no second step, in which those that are equally large would not share alike.
+  const width = isMaximum ? length : widthOf(length, count);
   for (const columns of width === length ? [length] : [width, length]) {
     const problem = { rows: rowsOf(residentOf(scope, rows), columns), addend: null, isMaximum };
     rows = await scope.make(ROW_SUMS, problem, columns === length ? shape : [columns]);

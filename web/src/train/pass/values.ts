@@ -6,6 +6,8 @@ import type { Tensor } from "../../api/tensor.js";
 import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
+import { isRecord } from "../../base/read-values.js";
+import { isTypedArray, listOf, MOST_LISTED } from "../../base/typed-array.js";
 import { copied } from "../../layers/affine.js";
 import type { LayerParameter } from "../../layers/parameter-rule.js";
 import { Parameter } from "../../layers/parameters.js";
@@ -31,10 +33,35 @@ export async function bring<const V extends readonly unknown[]>(
 
 export async function bringOne(scope: Scope, where: string, name: string, given: unknown): Promise<Tensor> {
   const value = given instanceof Promise ? await given : given;
-  if (value instanceof Parameter) return parameterIn(scope, value);
+  if (value instanceof Parameter) {
+    checkFilled(where, name, value);
+    return parameterIn(scope, value);
+  }
   const tensor = await (typeof value === "number" ? one(scope, where, name, value) : scope.take(where, name, value));
-  if (product(tensor.shape) > 0) return tensor;
-  throw new HeedError("shape", `${where}: ${name} must have a number at least, got ${showShape(tensor.shape)}`);
+  checkFilled(where, name, tensor);
+  return tensor;
+}
+
+function checkFilled(where: string, name: string, { shape }: { readonly shape: readonly number[] }): void {
+  if (product(shape) > 0) return;
+  throw new HeedError("shape", `${where}: ${name} must have a number at least, got ${showShape(shape)}`);
+}
+
+/** Gives a handler to promises, of which another argument's error may keep the call from waiting for them. */
+export function handle(values: readonly unknown[]): void {
+  for (const value of values) if (value instanceof Promise) value.catch(() => {});
+}
+
+/** A copy of options with the arrays in them, which the caller may change meanwhile. Promises in it have handlers. */
+export function copyOf<T>(value: T, depth?: number): T;
+export function copyOf(value: unknown, depth = 4): unknown {
+  handle([value]);
+  if (depth === 0 || !isRecord(value)) return value;
+  const copy = (one: unknown): unknown => copyOf(one, depth - 1);
+  if (isTypedArray(value)) return (value as unknown as Float32Array).slice();
+  if (Array.isArray(value)) return listOf(value, MOST_LISTED, () => true)?.map(copy) ?? value;
+  const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copy(one)])) : value;
 }
 
 function one(scope: Scope, where: string, name: string, value: number): Tensor {
