@@ -9,7 +9,15 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { isOptions, readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import {
+  isOptions,
+  readBoolean,
+  readChoice,
+  readRecord,
+  readSignal,
+  refusal,
+  throwIfAborted,
+} from "../base/read-values.js";
 import { listOf, MOST_LISTED } from "../base/typed-array.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
@@ -31,7 +39,7 @@ import {
 import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
 import { type LoadableTensor, PendingTensor } from "./pending-tensor.js";
-import { readOnce } from "./read.js";
+import { readCopy, readOnce } from "./read.js";
 import {
   type Filling,
   type GivenParameters,
@@ -75,6 +83,8 @@ export interface InitOptions {
 }
 
 const LOADING = ["prefix", "weights"] as const;
+
+const INITS = ["zeros", "ones"] as const;
 
 export const FORWARD_OPTIONS = ["keep", "signal", "pass"] as const;
 
@@ -354,13 +364,26 @@ export abstract class Layer {
   protected parameter(name: string, rule: ParameterRule): LayerParameter;
   protected parameter(name: string, parameter: Parameter): Parameter;
   protected parameter(name: string, given: Parameter | ParameterRule): Parameter {
-    const parameter =
-      given instanceof Parameter
-        ? given
-        : new Parameter(readShape(this.where, `parameter ${name}`, given.shape), "plain", { ...given });
+    const parameter = given instanceof Parameter ? given : this.#ruled(name, given);
     checkRoom(this.where, `parameter ${name}`, parameter.shape);
     this.#own.set(name, parameter);
     return parameter;
+  }
+
+  /** A parameter of a layer of the caller's. */
+  #ruled(name: unknown, rule: unknown): Parameter {
+    const { where } = this;
+    if (typeof name !== "string" || name === "" || name.includes(".")) {
+      throw refusal(where, "the name of a parameter", "a string without dots, not empty", name);
+    }
+    if (this.#own.has(name) || this.#parts.has(name)) {
+      throw new HeedError("option", `${where}: two parameters or parts must not have one name, got ${showValue(name)}`);
+    }
+    const called = `parameter ${name}`;
+    const { shape, init } = readCopy(where, called, rule, ["shape", "init"]) as Partial<ParameterRule>;
+    if (init !== undefined && typeof init !== "function") readChoice(where, `${called}.init`, init, INITS, "zeros");
+    const sizes = readShape(where, called, shape);
+    return new Parameter(sizes, "plain", { shape: sizes, init });
   }
 
   /** Names of parameters that the layer would have with other options. A map with one of them is for another layer. */
