@@ -1,6 +1,5 @@
 // PEFT's low-rank adapters over a loaded model: several at once, of which each call chooses one.
 
-import type { Heed } from "../api/heed.js";
 import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isOptions, readCount, readFinite } from "../base/read-values.js";
@@ -10,10 +9,9 @@ import { ByteReader } from "../layers/io/byte-reader.js";
 import { loadSafetensors } from "../layers/io/load-safetensors.js";
 import { Layer } from "../layers/layer.js";
 import { Linear } from "../layers/linear.js";
-import type { ModelConfig } from "../layers/models/config.js";
 import { type ParameterInput, requireFloats } from "../layers/read-parameters.js";
 import { ADAPTERS } from "../layers/watch.js";
-import { ClassifierHead } from "./classifier-head.js";
+import { type ClassifiedModel, ClassifierHead } from "./classifier-head.js";
 import { AdapterSwitch, LowRank } from "./low-rank.js";
 import type { ModelFiles } from "./model-files.js";
 import type { PublishedPaths } from "./published-paths.js";
@@ -43,21 +41,15 @@ interface Held {
   readonly head: ClassifierHead | null;
 }
 
-interface Base {
-  readonly model: Layer;
-  readonly config: ModelConfig;
-  readonly engine: Heed | undefined;
-}
-
 export class Adapters {
-  readonly #base: Base;
+  readonly #base: ClassifiedModel;
   readonly #linears: ReadonlyMap<string, Linear>;
   readonly #paths: PublishedPaths;
   readonly #held = new Map<string, Held>();
   readonly #names = new Set<string>();
   readonly #switches = new Map<Linear, AdapterSwitch>();
 
-  constructor(base: Base, paths: PublishedPaths) {
+  constructor(base: ClassifiedModel, paths: PublishedPaths) {
     this.#base = base;
     this.#paths = paths;
     this.#linears = new Map(
@@ -99,7 +91,7 @@ export class Adapters {
     const bytes = await allOf(`${where}: ${WEIGHTS}`, source, signal);
     const tensors = await loadSafetensors(bytes, { signal: signal ?? undefined });
     const { layers, rest } = this.#sorted(where, tensors);
-    const head = rest.size === 0 ? null : ClassifierHead.of(where, rest, this.#base.config, this.#base.engine);
+    const head = rest.size === 0 ? null : ClassifierHead.of(where, rest, this.#base);
     const [other] = [...rest.keys()].filter((one) => head === null || !isOfHead(head, one));
     if (other !== undefined) {
       throw new HeedError(
