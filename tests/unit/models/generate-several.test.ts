@@ -145,6 +145,8 @@ describe("each by itself", () => {
     ]);
     expect(caches.map(({ length }) => length)).toEqual([8, 5]);
     expect(await piecesOf(lm, ["Heads", "ab"], options)).toEqual(first);
+    // What a cache holds is read too; the last token is computed.
+    expect(seen.slice(2)).toEqual(seen.slice(0, 2));
     // The caches of several serve one as well.
     expect(await piecesOf(lm, "Heads", { ...options, cache: caches[0] })).toEqual(ofSequence(first, 0));
     for (const cache of caches) cache.dispose();
@@ -256,11 +258,14 @@ describe("refuses", () => {
     const cache = [await lm.createCache({ dtype: "f16" }), await lm.createCache()];
     await expect(piecesOf(lm, ["a", "b"], { cache, maxTokens: 3, eos: [] })).rejects.toMatchObject({
       code: "option",
-      message: expect.stringMatching(/caches of several sequences must each have a batch of 1/),
+      message: expect.stringMatching(/must be made with the same options/),
     });
+    expect(cache[0]?.length).toBe(0);
+    const longer = [cache[1], await lm.createCache({ maxLength: 40 })].filter((one) => one !== undefined);
+    await expect(piecesOf(lm, ["a", "b"], { cache: longer })).rejects.toMatchObject({ code: "option" });
     const alike = [cache[1], await lm.createCache()].filter((one) => one !== undefined);
     expect(await piecesOf(lm, ["a", "b"], { cache: alike, maxTokens: 3, eos: [] })).toHaveLength(8);
-    for (const one of [...cache, ...alike]) one.dispose();
+    for (const one of [...cache, ...longer, ...alike]) one.dispose();
     lm.dispose();
   });
 });

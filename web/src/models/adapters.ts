@@ -36,6 +36,7 @@ export interface LoadedAdapter {
 }
 
 interface Held {
+  readonly identity: symbol;
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly low: readonly { readonly linear: Linear; readonly one: LowRank }[];
   readonly head: ClassifierHead | null;
@@ -68,6 +69,11 @@ export class Adapters {
   /** The head that came with one; null: none. */
   headOf(where: string, name: string | undefined): ClassifierHead | null {
     return name === undefined ? null : this.#of(where, name).head;
+  }
+
+  /** What is another one once an adapter of the same name was loaded anew. */
+  identityOf(where: string, name: string): symbol {
+    return this.#of(where, name).identity;
   }
 
   #of(where: string, name: string): Held {
@@ -119,7 +125,7 @@ export class Adapters {
       [CONFIG, written],
       [WEIGHTS, bytes],
     ]);
-    this.#held.set(name, { files: own, low, head });
+    this.#held.set(name, { identity: Symbol(name), files: own, low, head });
     this.#names.add(name);
     const parameters = new Map(
       [...layers].flatMap(([path, { a, b }]) => [
