@@ -113,7 +113,8 @@ describe("embed", () => {
     const whole = (await pooledBy(lm, "tired", "last", false)).slice(0, 5);
     const wanted = whole.map((number) => number / Math.hypot(...whole));
     expect(worstDifference({ data, shape: [5] }, asTensor(wanted), DEPTH)).toBeLessThan(1);
-    expect((await lm.embed([])).shape[0]).toBe(0);
+    expect((await lm.embed([])).shape).toEqual([0, width]);
+    expect((await lm.embed([], { dimensions: 5 })).shape).toEqual([0, 5]);
     lm.dispose();
   });
 
@@ -160,6 +161,7 @@ describe("embed", () => {
       /Dense/,
     ],
     ["too many dimensions", {}, ["a"], { dimensions: 13 }, "option", /at most 12/],
+    ["too many dimensions of no text", {}, [], { dimensions: 13 }, "option", /at most 12/],
     ["another pooling", {}, ["a"], { pooling: "max" }, "option", /pooling must be one of/],
     ["a number", {}, [1], {}, "option", /texts must be strings/],
     ["an empty text without tokens", {}, [""], {}, "option", /must have a token/],

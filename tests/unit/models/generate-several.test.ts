@@ -1,4 +1,4 @@
-// Several sequences at once: each is what it is alone, to the bit, whatever is beside it and however long that is.
+// Several sequences at once: each is what it is alone, to the bit while all are short, and its tokens are the same however long they are.
 
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed } from "../../../web/src/index.js";

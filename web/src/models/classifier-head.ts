@@ -13,7 +13,7 @@ import { CLASSIFIER, type HeadNames, PRE_CLASSIFIER, PROJECTED, SCORE } from "..
 import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Activation } from "../operations/pointwise.js";
 import { ownLabels } from "./families.js";
-import { hiddenSizeOf } from "./hidden-of.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 
 /** Which state of a text the head reads: all, what the pooler made of the first, the first or the last. */
 export type HeadInput = "tokens" | "pooled" | "cls" | "last";

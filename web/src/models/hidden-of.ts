@@ -3,18 +3,12 @@
 import type { Tensor } from "../api/tensor.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
-import { Layer } from "../layers/layer.js";
 import type { ModelParts } from "./parts.js";
 import type { TextBatch, TextPack } from "./text-batches.js";
 
 export interface HiddenOptions {
   readonly signal: AbortSignal | null;
   readonly adapter: string | undefined;
-}
-
-/** How many numbers the hidden state of a token has: as many as its embedding. */
-export function hiddenSizeOf(model: Layer): number {
-  return new Map(Layer.allOf(model)).get("words.weight")?.shape[1] ?? 0;
 }
 
 export function readAdapterName(where: string, value: unknown): string | undefined {

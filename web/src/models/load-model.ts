@@ -14,7 +14,7 @@ import { ClassifierHead } from "./classifier-head.js";
 import { Dense } from "./dense.js";
 import { type Family, familyOf, ownLabels } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
-import { hiddenSizeOf } from "./hidden-of.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 import type { JinjaSource } from "./jinja.js";
 import { LoadedModel } from "./loaded-model.js";
 import type { Model } from "./model.js";
