@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
 import { type ParameterTensor, saveSafetensors } from "../../../web/src/layers/index.js";
+import { Dense } from "../../../web/src/models/dense.js";
 import { type LoadedModel, loadModel } from "../../../web/src/models/index.js";
 import { spansOf } from "../../../web/src/models/label-spans.js";
 import { type PackedTensor, readFixture, unpack, worstDifference } from "../../support/fixtures.js";
@@ -112,7 +113,8 @@ describe("embed", () => {
     const whole = (await pooledBy(lm, "tired", "last", false)).slice(0, 5);
     const wanted = whole.map((number) => number / Math.hypot(...whole));
     expect(worstDifference({ data, shape: [5] }, asTensor(wanted), DEPTH)).toBeLessThan(1);
-    expect((await lm.embed([])).shape[0]).toBe(0);
+    expect((await lm.embed([])).shape).toEqual([0, width]);
+    expect((await lm.embed([], { dimensions: 5 })).shape).toEqual([0, 5]);
     lm.dispose();
   });
 
@@ -159,6 +161,7 @@ describe("embed", () => {
       /Dense/,
     ],
     ["too many dimensions", {}, ["a"], { dimensions: 13 }, "option", /at most 12/],
+    ["too many dimensions of no text", {}, [], { dimensions: 13 }, "option", /at most 12/],
     ["another pooling", {}, ["a"], { pooling: "max" }, "option", /pooling must be one of/],
     ["a number", {}, [1], {}, "option", /texts must be strings/],
     ["an empty text without tokens", {}, [""], {}, "option", /must have a token/],
@@ -214,6 +217,17 @@ describe("layers after pooling", () => {
     expect(engine.memory().tensorBytes).toBe(before);
   });
 
+  test("take no rows of another width", async () => {
+    const parameters = new Map([["linear.weight", { data: new Float32Array(3 * 8), shape: [3, 8] }]]);
+    const rule = { inFeatures: 8, outFeatures: 3, bias: false, activation: "none", parameters } as const;
+    const dense = new Dense(rule, engine);
+    await expect(dense.forward({ data: new Float32Array(2 * 16), shape: [2, 16] })).rejects.toMatchObject({
+      code: "shape",
+      message: expect.stringMatching(/must be 8, got \[2, 16\]/),
+    });
+    dense.dispose();
+  });
+
   test.each<[string, object, string, RegExp]>([
     [
       "without their weights",
@@ -243,11 +257,25 @@ describe("layers after pooling", () => {
       "of other numbers than there are",
       { "3_Dense/config.json": json({ ...parsed("3_Dense/config.json"), in_features: 25 }) },
       "load",
-      /the 24 numbers of the one before, got 25/,
+      /the 24 numbers that come before it, got 25/,
+    ],
+    [
+      "of other numbers than hidden states have",
+      {
+        "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), in_features: 8 }),
+        "2_Dense/model.safetensors": saveSafetensors(
+          new Map([
+            ["linear.weight", { data: new Float32Array(8 * 24), shape: [24, 8] }],
+            ["linear.bias", { data: new Float32Array(24), shape: [24] }],
+          ]),
+        ),
+      },
+      "load",
+      /the 16 numbers that come before it, got 8/,
     ],
     [
       "of another size",
-      { "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), in_features: 12 }) },
+      { "3_Dense/config.json": json({ ...parsed("3_Dense/config.json"), out_features: 13 }) },
       "shape",
       /linear\.weight/,
     ],
@@ -378,6 +406,14 @@ describe("classify", () => {
     const wanted = softmax(product([...(pooled?.data ?? [])], weight, bias));
     expect(made?.[0]?.score).toBeCloseTo(Math.max(...wanted), 5);
     lm.dispose();
+  });
+
+  test("a head of another width than hidden states is refused", async () => {
+    const narrow = withHead({ "classifier.weight": matrix(3, width - 4), "classifier.bias": bias }, {});
+    await expect(loadModel(narrow, { engine })).rejects.toMatchObject({
+      code: "shape",
+      message: expect.stringMatching(/classifier\.weight must be \[3, 12\].* got \[3, 8\]/),
+    });
   });
 
   test("without a head it is refused", async () => {

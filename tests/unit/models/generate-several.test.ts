@@ -1,4 +1,4 @@
-// Several sequences at once: each is what it is alone, to the bit, whatever is beside it and however long that is.
+// Several sequences at once: each is what it is alone, to the bit while all are short, and its tokens are the same however long they are.
 
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
@@ -99,6 +99,20 @@ describe("tokens, weights and states are those alone, to the bit", () => {
   });
 });
 
+const adapterOf = (factor: number) => ({
+  "adapter_config.json": json({ peft_type: "LORA", r: 1, lora_alpha: 8, target_modules: ["q_proj"] }),
+  "adapter_model.safetensors": saveSafetensors({
+    "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight": {
+      data: Float32Array.from({ length: 12 }, (_, at) => Math.cos(at)),
+      shape: [1, 12],
+    },
+    "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight": {
+      data: Float32Array.from({ length: 24 }, (_, at) => factor * Math.sin(at)),
+      shape: [24, 1],
+    },
+  }),
+});
+
 describe("each by itself", () => {
   test("draws by its seed", async () => {
     const lm = await loadModel(folderOf("llama").files, { engine });
@@ -145,6 +159,8 @@ describe("each by itself", () => {
     ]);
     expect(caches.map(({ length }) => length)).toEqual([8, 5]);
     expect(await piecesOf(lm, ["Heads", "ab"], options)).toEqual(first);
+    // A prompt that a cache holds lacks one token, which both read in one pass.
+    expect(seen.slice(2)).toEqual(seen.slice(0, 2));
     // The caches of several serve one as well.
     expect(await piecesOf(lm, "Heads", { ...options, cache: caches[0] })).toEqual(ofSequence(first, 0));
     for (const cache of caches) cache.dispose();
@@ -172,27 +188,24 @@ describe("each by itself", () => {
     }
     // A function sees one text.
     expect(shapes.every((shape) => shape.startsWith("1,"))).toBe(true);
-    await lm.loadAdapter(
-      {
-        "adapter_config.json": json({ peft_type: "LORA", r: 1, lora_alpha: 8, target_modules: ["q_proj"] }),
-        "adapter_model.safetensors": saveSafetensors({
-          "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight": {
-            data: Float32Array.from({ length: 12 }, (_, at) => Math.cos(at)),
-            shape: [1, 12],
-          },
-          "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight": {
-            data: Float32Array.from({ length: 24 }, (_, at) => Math.sin(at)),
-            shape: [24, 1],
-          },
-        }),
-      },
-      { name: "own" },
-    );
+    await lm.loadAdapter(adapterOf(1), { name: "own" });
     const options = { maxTokens: 5, eos: [], adapter: "own" };
     const all = await piecesOf(lm, WORDS, options);
     for (const [at, prompt] of WORDS.entries()) {
       expect(ofSequence(all, at)).toEqual(await piecesOf(lm, prompt, options));
     }
+    lm.dispose();
+  });
+
+  test("keys of an adapter are not taken for those of another of the same name", async () => {
+    const lm = await loadModel(folderOf("llama").files, { engine });
+    const options = { maxTokens: 1, eos: [], adapter: "own", hiddenStates: true };
+    const cache = await lm.createCache();
+    for (const factor of [1, -2]) {
+      await lm.loadAdapter(adapterOf(factor), { name: "own" });
+      expect(await piecesOf(lm, "Heads", { ...options, cache })).toEqual(await piecesOf(lm, "Heads", options));
+    }
+    cache.dispose();
     lm.dispose();
   });
 
@@ -256,11 +269,14 @@ describe("refuses", () => {
     const cache = [await lm.createCache({ dtype: "f16" }), await lm.createCache()];
     await expect(piecesOf(lm, ["a", "b"], { cache, maxTokens: 3, eos: [] })).rejects.toMatchObject({
       code: "option",
-      message: expect.stringMatching(/caches of several sequences must each have a batch of 1/),
+      message: expect.stringMatching(/must be made with the same options/),
     });
+    expect(cache[0]?.length).toBe(0);
+    const longer = [cache[1], await lm.createCache({ maxLength: 40 })].filter((one) => one !== undefined);
+    await expect(piecesOf(lm, ["a", "b"], { cache: longer })).rejects.toMatchObject({ code: "option" });
     const alike = [cache[1], await lm.createCache()].filter((one) => one !== undefined);
     expect(await piecesOf(lm, ["a", "b"], { cache: alike, maxTokens: 3, eos: [] })).toHaveLength(8);
-    for (const one of [...cache, ...alike]) one.dispose();
+    for (const one of [...cache, ...longer, ...alike]) one.dispose();
     lm.dispose();
   });
 });

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
-import { BertModel, LlamaModel, saveSafetensors } from "../../../web/src/layers/index.js";
+import { BertModel, LlamaModel, saveSafetensors, type Weights } from "../../../web/src/layers/index.js";
 import { type FileProgress, type LoadedModel, loadModel, type ModelSource } from "../../../web/src/models/index.js";
 import { readFixture } from "../../support/fixtures.js";
+import { type GgufSizes, llamaHeader } from "../../support/gguf-file.js";
 import { folderOf, json } from "../../support/small-model.js";
 
 const engine = await createHeed({ threads: 1 });
@@ -289,6 +290,52 @@ describe("a server", () => {
     vi.stubGlobal("caches", undefined);
     await expect(loadModel(address, { engine, cache: true })).rejects.toMatchObject({ code: "unsupported" });
     vi.unstubAllGlobals();
+  });
+});
+
+describe("a GGUF file is refused by its header", async () => {
+  // Formats of weights have a module of their own, which rounds otherwise.
+  const own = await createHeed({ threads: 1 });
+  afterAll(() => own.dispose());
+
+  /** Of which nothing but the header can be read. */
+  const headerOnly = (sizes: GgufSizes, cancel = () => {}): ReadableStream<Uint8Array> => {
+    const chunks = [llamaHeader(sizes)];
+    const pull = (controller: ReadableStreamDefaultController): void => {
+      const chunk = chunks.shift();
+      if (chunk === undefined) controller.error(new Error("no weights"));
+      else controller.enqueue(chunk);
+    };
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  };
+
+  test.each<[Weights, GgufSizes["type"], number, string, RegExp]>([
+    ["f32", 0, 12, "memory", /take 3\.2\d GB: .* "f16" takes 1\.6\d GB, "int8" takes 0\.8\d GB, "int4" takes/],
+    ["as stored", 0, 12, "memory", /take 3\.2\d GB: .* "f16" takes 1\.6\d GB, "int8" takes 0\.8\d GB, "int4" takes/],
+    ["f16", 8, 24, "memory", /take 3\.2\d GB: as option weights, "int8" takes 1\.7\d GB, "int4" takes/],
+    ["f16", 0, 48, "memory", /take 6\.4\d GB: as option weights, "int4" takes 1\.8\d GB$/],
+    ["int8", 0, 80, "memory", /take 5\.\d\d GB: no format of weights is small enough/],
+    ["int8", 0, 12, "load", /no weights/],
+    ["int4", 0, 24, "load", /no weights/],
+  ])("as %s of type %i, %i layers", async (weights, type, layers, code, message) => {
+    const source = headerOnly({ dim: 2048, hidden: 8192, layers, type });
+    await expect(loadModel(source, { engine: own, weights })).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test("with a tokenizer that heed refuses, and closed", async () => {
+    const metadata = {
+      "tokenizer.ggml.model": "gpt2",
+      "tokenizer.ggml.pre": "gpt-2",
+      "tokenizer.ggml.tokens": Array.from({ length: 32 }, (_, at) => String.fromCharCode(97 + at)),
+      "tokenizer.ggml.merges": ["a b"],
+    };
+    const cancelled = vi.fn();
+    const source = headerOnly({ dim: 64, hidden: 64, layers: 1, type: 0, metadata }, cancelled);
+    await expect(loadModel(source, { engine: own })).rejects.toThrow(/merges/);
+    await vi.waitFor(() => expect(cancelled).toHaveBeenCalledOnce());
   });
 });
 

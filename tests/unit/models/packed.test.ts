@@ -17,6 +17,7 @@ import {
   RobertaModel,
   SmolLM3Model,
 } from "../../../web/src/layers/index.js";
+import { packsOf } from "../../../web/src/models/text-batches.js";
 import { caseOf } from "../../support/families.js";
 import { worstDifference } from "../../support/fixtures.js";
 import { folderOf } from "../../support/small-model.js";
@@ -26,6 +27,22 @@ afterAll(() => engine.dispose());
 
 /** f32 through two or three layers, as tests of models. */
 const DEPTH = 36;
+
+test("a pack has few rows where one of its texts is long", () => {
+  const lengths = [...new Array<number>(500).fill(1), 500, ...new Array<number>(300).fill(2), 2000];
+  const texts = lengths.map((length) => ({
+    ids: new Array<number>(length).fill(1),
+    offsets: undefined,
+    typeIds: undefined,
+  }));
+  const packs = [...packsOf(texts)];
+  expect(packs.flatMap((pack) => pack.texts).sort((a, b) => a - b)).toEqual([...lengths.keys()]);
+  for (const { texts: chosen } of packs) {
+    const longest = Math.max(32, ...chosen.map((at) => lengths[at] ?? 0));
+    expect(chosen.length === 1 || chosen.length * longest <= 4096).toBe(true);
+  }
+  expect(packs.length).toBeLessThan(10);
+});
 
 const ENCODERS = {
   roberta: RobertaModel,

@@ -3,15 +3,17 @@
 import type { Heed } from "../api/heed.js";
 import type { TensorInput } from "../api/options.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
-import type { Forwarded, ForwardOptions, NoOptions } from "../layers/layer.js";
+import type { Forwarded, ForwardOptions, Layer, NoOptions } from "../layers/layer.js";
 import type { ModelConfig } from "../layers/models/config.js";
 import { Head } from "../layers/models/head.js";
 import { CLASSIFIER, type HeadNames, PRE_CLASSIFIER, PROJECTED, SCORE } from "../layers/models/names.js";
 import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Activation } from "../operations/pointwise.js";
 import { ownLabels } from "./families.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 
 /** Which state of a text the head reads: all, what the pooler made of the first, the first or the last. */
 export type HeadInput = "tokens" | "pooled" | "cls" | "last";
@@ -38,6 +40,13 @@ const partsOf = ({ decoder, dense }: HeadNames): readonly (readonly [ours: "deco
 
 type Tensors = ReadonlyMap<string, ParameterInput>;
 
+/** The model whose hidden states it reads. */
+export interface ClassifiedModel {
+  readonly model: Layer;
+  readonly config: ModelConfig;
+  readonly engine: Heed | undefined;
+}
+
 /** Parameters: those of `decoder`, and of `dense` where there are two layers. */
 export class ClassifierHead extends Head {
   readonly input: HeadInput;
@@ -52,13 +61,13 @@ export class ClassifierHead extends Head {
   }
 
   /** Null where a file has none. */
-  static of(where: string, tensors: Tensors, config: ModelConfig, engine: Heed | undefined): ClassifierHead | null {
+  static of(where: string, tensors: Tensors, base: ClassifiedModel): ClassifierHead | null {
     const kind = KINDS.find(({ names }) => partsOf(names).every(([, theirs]) => tensors.has(`${theirs}.weight`)));
     if (kind === undefined) return null;
-    if (config.model_type === "modernbert") {
+    if (base.config.model_type === "modernbert") {
       throw new HeedError("unsupported", `${where}: a classifier of ModernBERT must be that of its configuration`);
     }
-    const head = new ClassifierHead(where, kind, tensors, config, engine);
+    const head = new ClassifierHead(where, kind, tensors, base);
     const own = [...head.published].flatMap(([ours, theirs]) =>
       ["weight", "bias"].flatMap((part): [string, ParameterInput][] => {
         const tensor = tensors.get(`${theirs}.${part}`);
@@ -72,13 +81,17 @@ export class ClassifierHead extends Head {
     where: string,
     { names, activation, input }: HeadKind,
     tensors: Tensors,
-    config: ModelConfig,
-    engine: Heed | undefined,
+    { model, config, engine }: ClassifiedModel,
   ) {
     const { decoder, dense } = names;
     const [count, dim] = tensors.get(`${decoder}.weight`)?.shape ?? [];
     if (count === undefined || dim === undefined) {
       throw new HeedError("shape", `${where}: parameter ${decoder}.weight must be a matrix`);
+    }
+    const width = hiddenSizeOf(model);
+    if (dim !== width) {
+      const rule = `parameter ${decoder}.weight must be [${count}, ${width}], as hidden states are`;
+      throw new HeedError("shape", `${where}: ${rule}, got ${showShape([count, dim])}`);
     }
     const hasBias = (layer: string): boolean => tensors.has(`${layer}.bias`);
     const transform = dense === undefined ? null : { activation, bias: hasBias(dense) };

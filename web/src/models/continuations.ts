@@ -8,7 +8,7 @@ import { listOf } from "../base/typed-array.js";
 import { askForLogits } from "../layers/generate/ask.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import type { ModelForwardOptions } from "./model.js";
-import { createModelCache, ModelCache } from "./model-cache.js";
+import { circumstancesOf, createModelCache, ModelCache } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
 
 /** What a pass looked at on its way, where it was asked for. */
@@ -111,6 +111,7 @@ export class Continuations {
     const [where, parts] = [this.#where, this.#parts];
     const { watching, maxTokens, cache } = this.#beginning;
     const { hooks, adapter } = watching;
+    const held = typeof adapter === "string" ? parts.adapters.identityOf(where, adapter) : adapter;
     const given = this.#needsAllValues ? null : cachesOf(where, cache, prompts.length);
     // Caches of one size have pages of one size, and are read together.
     const longest = Math.max(0, ...prompts.map(({ length }) => length));
@@ -129,7 +130,7 @@ export class Continuations {
           `${where}: cache must hold the prompt, ${prompt.length} tokens, got maxLength ${used.maxLength}`,
         );
       }
-      const computed = await used.begin(where, prompt, { hooks, adapter });
+      const computed = await used.begin(where, prompt, circumstancesOf(hooks, held));
       this.#texts.push({ ...text, cache: used, computed });
     }
   }
@@ -185,7 +186,6 @@ export class Continuations {
       const from = text.cache === null ? 0 : text.computed;
       const to = text.cache === null ? last : Math.min(from + CHUNK, last);
       const step = await this.#part(text, from, to);
-      this.#report(text, to);
       if (to === total) return step;
     }
     return this.#part(text, total - 1, total);
@@ -195,10 +195,8 @@ export class Continuations {
     const { onPrompt } = this.#beginning;
     const total = text.tokens.length;
     const sequence = this.#texts.indexOf(text);
-    if (typeof onPrompt === "function" && text.isPrompt) {
-      Reflect.apply(onPrompt, undefined, [{ loaded, total, sequence }]);
-    }
     if (loaded === total) text.isPrompt = false;
+    if (typeof onPrompt === "function") Reflect.apply(onPrompt, undefined, [{ loaded, total, sequence }]);
   }
 
   async #part(text: Text, from: number, to: number): Promise<Step> {
@@ -207,7 +205,14 @@ export class Continuations {
     const isLast = to === tokens.length;
     const step = await this.#forward(part, 1, cache === null ? {} : { caches: cache.caches }, isLast);
     this.#took(text, part);
-    return step;
+    if (cache !== null) return step;
+    const { logits, attentions, hiddenStates, scores } = step;
+    return {
+      logits,
+      attentions: attentions?.map(lastRowOf),
+      hiddenStates: hiddenStates?.map(lastRowOf),
+      scores: scores?.map(lastRowOf),
+    };
   }
 
   async #forward(
@@ -232,7 +237,9 @@ export class Continuations {
 
   #took(text: Text, tokens: readonly number[]): void {
     text.cache?.took(tokens);
-    text.computed = text.cache === null ? 0 : text.computed + tokens.length;
+    const loaded = text.computed + tokens.length;
+    text.computed = text.cache === null ? 0 : loaded;
+    if (text.isPrompt) this.#report(text, loaded);
   }
 }
 
@@ -240,12 +247,26 @@ export class Continuations {
 function cachesOf(where: string, value: unknown, count: number): readonly ModelCache[] | null {
   if (value === undefined) return null;
   const caches = listOf<ModelCache>(Array.isArray(value) ? value : [value], count, (one) => one instanceof ModelCache);
-  if (caches?.length === count) return caches;
+  if (caches?.length === count) {
+    if (new Set(caches.map(({ options }) => options)).size <= 1) return caches;
+    const rule = "caches of several sequences must be made with the same options of createCache";
+    throw new HeedError("option", `${where}: ${rule}, got others`);
+  }
   const wanted =
     count === 1
       ? "made by createCache of the model"
       : `${count} that createCache of the model made, one for each sequence`;
   throw new HeedError("option", `${where}: cache must be ${wanted}, got ${showValue(value)}`);
+}
+
+/** What the last token has of a tensor [..., L, numbers]. */
+function lastRowOf({ data, shape, dtype }: ArrayTensor): ArrayTensor {
+  const [rows = 1, width = 1] = shape.slice(-2);
+  const own = Float32Array.from({ length: data.length / rows }, (_, at) => {
+    const row = Math.floor(at / width) * rows + rows - 1;
+    return data[row * width + (at % width)] ?? 0;
+  });
+  return { data: own, shape: [...shape.slice(0, -2), 1, width], dtype };
 }
 
 /** What a batch entry has of a tensor [B, ..., numbers], of which the last may be cut. */

@@ -5,6 +5,7 @@ import { HeedError } from "../base/errors.js";
 import { readBoolean, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Pooling } from "../layers/pooling.js";
 import { hiddenOf, readAdapterName } from "./hidden-of.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 import type { ModelParts } from "./parts.js";
 import { encodeTexts, packsOf, readTexts } from "./text-batches.js";
 
@@ -44,19 +45,17 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
       (x) =>
         layer.forward(x, kept),
   );
-  let vectors = new Float32Array(0);
-  let dimensions = wanted ?? 0;
+  const width = sentence.dense.at(-1)?.outFeatures ?? hiddenSizeOf(parts.model);
+  const dimensions = wanted ?? width;
+  if (dimensions > width) {
+    throw new HeedError("option", `${where}: dimensions must be at most ${width}, got ${dimensions}`);
+  }
+  const vectors = new Float32Array(encodings.length * dimensions);
   for (const batch of packsOf(encodings)) {
     const pool: Step = (x) => pooling.forward(x, { ...kept, cuSeqlens: batch.cuSeqlens });
     const made = await hiddenOf(where, parts, batch, { signal, adapter });
     try {
-      const { data, shape } = await vectorsOf(made.hidden, [pool, ...dense]);
-      const [, width = 0] = shape;
-      dimensions = wanted ?? width;
-      if (dimensions > width) {
-        throw new HeedError("option", `${where}: dimensions must be at most ${width}, got ${dimensions}`);
-      }
-      if (vectors.length === 0) vectors = new Float32Array(encodings.length * dimensions);
+      const data = await vectorsOf(made.hidden, [pool, ...dense]);
       for (const [row, text] of batch.texts.entries()) {
         const vector = data.subarray(row * width, row * width + dimensions);
         vectors.set(isNormal ? normalized(vector) : vector, text * dimensions);
@@ -71,15 +70,11 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
 type Step = (x: Tensor) => Promise<Tensor>;
 
 /** What steps make of a tensor, one after another. */
-async function vectorsOf(
-  hidden: Tensor,
-  steps: readonly Step[],
-): Promise<{ readonly data: Float32Array; readonly shape: readonly number[] }> {
+async function vectorsOf(hidden: Tensor, steps: readonly Step[]): Promise<Float32Array> {
   const made: Tensor[] = [];
   try {
     for (const step of steps) made.push(await step(made.at(-1) ?? hidden));
-    const last = made.at(-1) ?? hidden;
-    return { data: await last.read(), shape: last.shape };
+    return await (made.at(-1) ?? hidden).read();
   } finally {
     for (const tensor of made) tensor.dispose();
   }

@@ -7,6 +7,7 @@ import { listOf } from "../base/typed-array.js";
 import { type ReadSampling, readSampleOptions, type SampleOptions } from "../layers/generate/options.js";
 import type { WatchOptions } from "../layers/watch.js";
 import { Continuations } from "./continuations.js";
+import { ownLabels } from "./families.js";
 import type { ModelCache } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
 import { promptsOf } from "./prompts.js";
@@ -47,11 +48,17 @@ export async function* generate(
   options: unknown,
 ): AsyncGenerator<Piece, void, undefined> {
   const given = readRecord(where, "options", options, [...SAMPLING, ...WATCHING, ...OTHERS]);
-  if (!parts.family.isCausal) {
+  const { model_type: type, architectures } = parts.config;
+  const isOfLabels = ownLabels(parts.config) !== null;
+  if (!parts.family.isCausal || isOfLabels) {
     throw new HeedError(
       "unsupported",
-      `${where}: a model must give logits of the next token, got ${showValue(parts.config.model_type)}`,
+      `${where}: a model must give logits of the next token, got ${showValue(isOfLabels ? architectures : type)}`,
     );
+  }
+  const { onPrompt } = given;
+  if (onPrompt !== undefined && typeof onPrompt !== "function") {
+    throw new HeedError("option", `${where}: onPrompt must be a function, got ${showValue(onPrompt)}`);
   }
   const sampling = readSampleOptions(where, { temperature: 0, ...pick(given, [...SAMPLING, "temperature"]) });
   const stops = readStops(where, given["stop"]);
@@ -73,7 +80,7 @@ export async function* generate(
   const texts = await Continuations.begin(where, parts, prompts, {
     watching,
     cache: given["cache"],
-    onPrompt: given["onPrompt"],
+    onPrompt,
     signal,
     maxTokens,
   });

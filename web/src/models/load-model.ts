@@ -14,6 +14,7 @@ import { ClassifierHead } from "./classifier-head.js";
 import { Dense } from "./dense.js";
 import { type Family, familyOf, ownLabels } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 import type { JinjaSource } from "./jinja.js";
 import { LoadedModel } from "./loaded-model.js";
 import type { Model } from "./model.js";
@@ -22,6 +23,7 @@ import { PublishedPaths } from "./published-paths.js";
 import { readFolder } from "./read-folder.js";
 import { readGguf } from "./read-gguf.js";
 import type { ModelRecord } from "./record.js";
+import { assertChain } from "./sentence-rule.js";
 import { assertModelFits, fillModel, readingOf } from "./weights.js";
 
 export interface LoadModelOptions {
@@ -108,12 +110,14 @@ function loadedFrom(record: ModelRecord, { where, engine, family, model, rest, j
   const { starts, parts } = family.names;
   const start = starts.find((one) => stream.names.includes(`${one}${parts.words}.weight`)) ?? starts[0] ?? "";
   const paths = new PublishedPaths(family, start);
+  const base = { model, config, engine };
+  assertChain(where, sentence.dense, hiddenSizeOf(model));
   return new LoadedModel({
     model,
     config,
     family,
     engine,
-    head: ownLabels(config) === null ? ClassifierHead.of(where, rest, config, engine) : null,
+    head: ownLabels(config) === null ? ClassifierHead.of(where, rest, base) : null,
     tokenizer,
     chatTemplate,
     special,
@@ -123,7 +127,7 @@ function loadedFrom(record: ModelRecord, { where, engine, family, model, rest, j
     positions: positionsOf(record),
     start,
     paths,
-    adapters: new Adapters({ model, config, engine }, paths),
+    adapters: new Adapters(base, paths),
   });
 }
 

@@ -56,7 +56,7 @@ export class LoadedModel {
     return guardStream("option", where, generate(where, this.#now(), prompt, options));
   }
 
-  /** The tokens that `generate` reads a prompt as, those of its template included: what attention weights are of. */
+  /** The tokens that `generate` reads one prompt as, those of its template included: what attention weights are of. */
   encode(prompt: Prompt, options?: Pick<TextOptions, "template">): Promise<number[]> {
     const where = "encode";
     return guardAsync("option", where, async () => {
@@ -65,7 +65,7 @@ export class LoadedModel {
     });
   }
 
-  /** Texts as vectors, [texts, numbers]. A text's vector does not depend on the texts beside it. */
+  /** Texts as vectors, [texts, numbers], of as many numbers where there is no text. A text's vector does not depend on the texts beside it. */
   embed(texts: string | readonly string[], options?: EmbedOptions): Promise<ArrayTensor> {
     return guardAsync("option", "embed", () => embed("embed", this.#now(), texts, options));
   }

@@ -59,7 +59,6 @@ export async function sentenceRule(
       rule = { ...rule, dense: [...rule.dense, await denseRule(where, files, folderOr("2_Dense"), signal)] };
     } else if (kind !== "Transformer") rule = { ...rule, unknown: rule.unknown ?? `a module ${showValue(type)} there` };
   }
-  assertChain(where, rule.dense);
   return rule;
 }
 
@@ -91,13 +90,14 @@ function poolingOf(where: string, config: Json | null): Pick<SentenceRule, "pool
   return { pooling: undefined, unknown: `a pooling by ${modes.join(" and ")}` };
 }
 
-function assertChain(where: string, dense: readonly DenseRule[]): void {
+/** The first takes hidden states of `width` numbers. */
+export function assertChain(where: string, dense: readonly DenseRule[], width: number): void {
   for (const [at, { inFeatures }] of dense.entries()) {
-    const before = dense[at - 1]?.outFeatures ?? inFeatures;
+    const before = dense[at - 1]?.outFeatures ?? width;
     if (before === inFeatures) continue;
     throw new HeedError(
       "load",
-      `${where}: a module Dense must take the ${before} numbers of the one before, got ${inFeatures}`,
+      `${where}: a module Dense must take the ${before} numbers that come before it, got ${inFeatures}`,
     );
   }
 }

@@ -58,6 +58,12 @@ export interface TextPack {
 /** Tokens of a pack, which activations of its rows still stay in the cache for. */
 const PACKED_TOKENS = 1024;
 
+/** Attention takes texts as if all were as long as the longest, of at least this many tokens. */
+const LEAST_LENGTH = 32;
+
+/** The most of these tokens of a pack. */
+const MOST_SPREAD = 4 * PACKED_TOKENS;
+
 /** Those of nearly one length come together, so that little is wasted where they are spread. */
 export function* packsOf(texts: readonly EncodedText[]): Generator<TextPack> {
   const lengthOf = (at: number): number => texts[at]?.ids.length ?? 0;
@@ -65,12 +71,14 @@ export function* packsOf(texts: readonly EncodedText[]): Generator<TextPack> {
   let chosen: number[] = [];
   let count = 0;
   for (const at of order) {
-    if (chosen.length > 0 && count + lengthOf(at) > PACKED_TOKENS) {
+    const length = lengthOf(at);
+    const spread = (chosen.length + 1) * Math.max(LEAST_LENGTH, length);
+    if (chosen.length > 0 && (count + length > PACKED_TOKENS || spread > MOST_SPREAD)) {
       yield packOf(texts, chosen);
       [chosen, count] = [[], 0];
     }
     chosen.push(at);
-    count += lengthOf(at);
+    count += length;
   }
   if (chosen.length > 0) yield packOf(texts, chosen);
 }

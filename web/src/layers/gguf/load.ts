@@ -8,7 +8,8 @@ import type { FileSource } from "../io/byte-reader.js";
 import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly, streamEntries } from "../io/read-entries.js";
 import { collected, type TensorStream } from "../io/tensor-stream.js";
 import type { ModelConfig } from "../models/config.js";
-import { assertBytes, gigabytes } from "../room.js";
+import { assertBytes, remedyOf } from "../room.js";
+import type { Weights } from "../taking.js";
 import { type GgufEntry, readGgufLayout } from "./header.js";
 import { ModelReader } from "./model-reader.js";
 import { dequantized, type GgufTensor, stored } from "./tensor.js";
@@ -73,14 +74,11 @@ async function* stream(
   }
 }
 
-/** Throws where an engine cannot hold the tensors. */
-function assertRoomFor(where: string, entries: readonly GgufEntry[], weights: "f32" | "as stored"): void {
-  const bytesIn = (as: typeof weights): number =>
-    entries.reduce((sum, { type, start, end }) => {
-      const numbers = ((end - start) / type.bytes) * type.numbers;
-      return sum + bytesOf(as === "f32" ? as : (type.format ?? "int8"), numbers);
-    }, 0);
-  assertBytes(where, bytesIn(weights), () => `as option weights, "as stored" takes ${gigabytes(bytesIn("as stored"))}`);
+function bytesAs(weights: Weights, entries: readonly GgufEntry[]): number {
+  return entries.reduce((sum, { type, start, end }) => {
+    const numbers = ((end - start) / type.bytes) * type.numbers;
+    return sum + bytesOf(weights === "f32" ? weights : (type.format ?? "int8"), numbers);
+  }, 0);
 }
 
 /** Loads a model's tensors under their published names, with its configuration, its tokenizer and its chat template. */
@@ -99,11 +97,15 @@ export function loadGguf(source: FileSource, options?: GgufOptions): Promise<Ggu
   });
 }
 
-/** Reads what a file says of its model, and then its tensors as they are asked for. */
+/**
+ * Reads what a file says of its model, and then its tensors as they are asked for. `check` refuses a configuration before they are read;
+ * without it, tensors that no engine can hold are refused.
+ */
 export async function openGguf(
   where: string,
   source: FileSource,
   options: GgufOptions | undefined,
+  check?: (config: ModelConfig) => void,
 ): Promise<Omit<GgufModel, "tensors"> & { readonly stream: TensorStream<GgufTensor | ParameterTensor> }> {
   const given = readRecord(where, "options", options, ["weights", "tokenizer", "onProgress", "signal"]);
   const weights = readChoice(where, "weights", given["weights"], ["f32", "as stored"], "f32");
@@ -112,8 +114,10 @@ export async function openGguf(
   const file = await openEntries(where, source, given, readGgufLayout);
   try {
     // What is not supported, or does not fit, is refused before the weights are read.
-    assertRoomFor(where, file.layout.entries, weights);
+    const bytesIn = (as: Weights): number => bytesAs(as, file.layout.entries);
+    if (check === undefined) assertBytes(where, bytesIn(weights), () => remedyOf(bytesIn, ["as stored"]));
     const model = new ModelReader(where, file.layout, wantsTokenizer);
+    check?.(model.config);
     const taken = async (): Promise<[string, GgufTensor | ParameterTensor] | null> => {
       for (;;) {
         const { done, value } = await file.entries.next();
@@ -136,7 +140,8 @@ export async function openGguf(
     }
     const { config, tokenizer, chatTemplate, names } = model;
     const { metadata } = file.layout;
-    return { config, tokenizer, chatTemplate, metadata, stream: { names, tensors: tensors(), close: file.close } };
+    const stream = { names, bytes: bytesIn("as stored"), tensors: tensors(), close: file.close };
+    return { config, tokenizer, chatTemplate, metadata, stream };
   } catch (error) {
     file.close();
     throw error;
