@@ -4,26 +4,16 @@
 #include <atomic>
 #include <cstdint>
 
-#ifdef HEED_WAITING
-#include HEED_WAITING  // threads whose every order is tested
-#elif defined(__EMSCRIPTEN__)
+#ifdef __EMSCRIPTEN__
 extern "C" double emscripten_get_now();  // milliseconds; heed's worker provides it to its bare instance
 #else
 #include <chrono>
 #include <thread>
 #endif
 
-#ifndef HEED_WAITING
 namespace heed::waiting {
 
-template <typename T>
-using Atomic = std::atomic<T>;
-using Word = Atomic<std::uint32_t>;
-
-inline constexpr int kMaxThreads = 64;
-
-/// Spinning is cheap; asking for the time and yielding are not.
-inline constexpr int kLooks = 200;
+using Word = std::atomic<std::uint32_t>;
 
 #ifdef __EMSCRIPTEN__
 
@@ -56,14 +46,11 @@ inline void let_others_run() { std::this_thread::yield(); }
 
 #endif
 
-}  // namespace heed::waiting
-#endif
-
-namespace heed::waiting {
-
 /// Spins until `is_over()`, and gives up after some milliseconds.
 template <typename Condition>
 bool spin_until(Condition is_over, double milliseconds_at_most) {
+  // Spinning is cheap; asking for the time and yielding are not.
+  constexpr int kLooks = 200;
   double end = 0.0;
   while (true) {
     for (int look = 0; look < kLooks; ++look) {

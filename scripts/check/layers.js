@@ -194,7 +194,6 @@ const WEB_ROOMS = {
     "memory",
     "base",
     "expr/compile-vjp.ts",
-    "expr/tree.ts",
   ],
 };
 
@@ -265,14 +264,7 @@ function* innerBreaches(file, target, where) {
 }
 
 /** What the bench's pages measure heed against. */
-const PEERS = [
-  "onnxruntime-web/wasm",
-  "onnxruntime-web/webgpu",
-  "@litertjs/core",
-  "@jax-js/jax",
-  "@huggingface/transformers",
-  "@wllama/wllama",
-];
+const PEERS = ["onnxruntime-web/wasm", "onnxruntime-web/webgpu", "@litertjs/core", "@jax-js/jax"];
 
 const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+)"\)/;
 

@@ -104,7 +104,6 @@ function problemOf(
     cachedKey: cached(keys, key),
     cachedValue: cached(values, value),
     pages: { pages, perBatch, rows, first, headBytes, ...scales },
-    firstRows: null,
   };
 }
 

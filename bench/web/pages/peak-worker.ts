@@ -6,8 +6,6 @@ interface Exports {
   _initialize(): void;
   tile(repeats: number): number;
   chain(repeats: number): number;
-  int8(repeats: number): number;
-  int4(repeats: number): number;
   read(repeats: number, numbers: number): number;
 }
 

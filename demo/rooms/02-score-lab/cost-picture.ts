@@ -27,7 +27,7 @@ function race(heed: Heed, own: Expr, signal: AbortSignal, say: (text: string) =>
 export function costPicture(engine: Engine, first: ScoreScene) {
   let scene = first;
   let times: ReadonlyMap<Kind, number> = new Map();
-  const table = h("table", { class: "plain-table" });
+  const rows = h("tbody");
   const work = new LongWork({
     name: "Time them on this device",
     run: async (signal, report) => {
@@ -37,10 +37,11 @@ export function costPicture(engine: Engine, first: ScoreScene) {
       return "Timed.";
     },
   });
+  const head = heads("", "more for each pair", "more for each vector", "time, ms", "over scaled dot’s");
   const { element, say } = picture({
     name: "cost",
     title: "What they cost",
-    body: [tableFrame("What they cost", table), work.line()],
+    body: [tableFrame("What they cost", h("table", { class: "plain-table" }, head, rows)), work.line()],
     data: () => ({ width: RACED, hidden: RACED, kinds: ABOUT, milliseconds: Object.fromEntries(times) }),
   });
   say(
@@ -52,13 +53,12 @@ export function costPicture(engine: Engine, first: ScoreScene) {
     const lines = KINDS.map((kind) => {
       const { name, beside = "", once = "" } = ABOUT[kind];
       const time = times.get(kind);
-      const timed = time === undefined ? [] : [exact(time, 1), exact(time / base, 2)];
+      const timed = time === undefined ? ["", ""] : [exact(time, 1), exact(time / base, 2)];
       const row = line(name, [beside, once, ...timed], kind === scene.state.kind ? "own" : undefined);
       row.dataset["kind"] = kind;
       return row;
     });
-    const names = times.size === 0 ? [] : ["time, ms", "over scaled dot’s"];
-    table.replaceChildren(heads("", "more for each pair", "more for each vector", ...names), h("tbody", {}, ...lines));
+    rows.replaceChildren(...lines);
   };
   return { element, show };
 }

@@ -1,54 +1,21 @@
 // What takes long, beside the page's own thread: files are read by what they are, arrays in npy, JSON or safetensors, or a piece of a model;
-// and models that were brought are loaded and run.
+// and models that were brought are run.
 
-import { loadSafetensors, readSafetensorsHeader } from "heed/layers";
-import { bytes } from "../../src/ui/numbers.js";
-import {
-  type Arrays,
-  arraysOf,
-  FileTrouble,
-  isParameter,
-  isRecord,
-  messageOf,
-  type NamedArray,
-  parseJson,
-  refuse,
-  surveyOf,
-} from "./arrays.js";
-import { INDEX } from "./model/files.js";
-import {
-  type Answer,
-  load,
-  type ModelSummary,
-  type ModelTask,
-  type Pass,
-  run,
-  type Tell,
-  without,
-} from "./model/run.js";
+import { loadSafetensors, loadTokenizer, readSafetensorsHeader } from "heed/layers";
+import { bytes, whole } from "../../src/ui/numbers.js";
+import { arraysOf, FileTrouble, isRecord, messageOf, type NamedArray, parseJson, refuse, surveyOf } from "./arrays.js";
+import { FAMILIES, familyOfNames, isParameter, listed, type Model, type Piece } from "./model/recognise.js";
+import { type Pass, run } from "./model/run.js";
 import { readNpy } from "./npy.js";
 
 export type Task =
   | { readonly kind: "read"; readonly file: File }
-  | ({ readonly kind: "load" } & ModelTask)
-  | { readonly kind: "run"; readonly asked: string }
-  | { readonly kind: "without"; readonly heads: readonly number[] };
+  | { readonly kind: "run"; readonly model: Model; readonly asked: string };
 
-/** What a file may be: arrays to be looked at, or a piece of a model, and what it is called among the others. */
-export type Piece = ({ readonly kind: "arrays" } & Arrays) | { readonly kind: "model"; readonly path: string };
-
-interface Outcomes {
-  readonly read: Piece;
-  readonly load: ModelSummary;
-  readonly run: Pass;
-  readonly without: Answer;
-}
-
-export type OutcomeOf<T extends Task> = Outcomes[T["kind"]];
+export type OutcomeOf<T extends Task> = T extends { readonly kind: "read" } ? Piece : Pass;
 
 export type Told<Outcome> =
-  /** `done`: how much of it, of 1. */
-  | { readonly said: string; readonly done?: number | undefined }
+  | { readonly said: string }
   | { readonly outcome: Outcome }
   /** `isFile`: in words for the reader; else what broke. */
   | { readonly why: string; readonly isFile: boolean };
@@ -56,9 +23,9 @@ export type Told<Outcome> =
 /** Of arrays: parameters of a model are counted, not weighed. JSON takes many times its size while it is read. */
 const LARGEST = { array: 1e9, json: 256e6 };
 
-/** What is published beside the parameters of a model and says by its name alone what it is. */
+/** Beside the pieces of a model where it is published. */
 const SPARE =
-  /^(?:(?:generation|tokenizer|preprocessor|sentence_bert)_config|special_tokens_map|added_tokens|vocab|modules)\b.*\.json$|^(?:merges|vocab)\b.*\.txt$|\.(?:gguf|jinja)$/i;
+  /^(?:generation_config|tokenizer_config|special_tokens_map|added_tokens|vocab|preprocessor_config)\b.*\.json$|^(?:merges|vocab)\b.*\.txt$/i;
 
 const READERS: Readonly<Record<string, (file: File, stem: string) => Promise<Piece>>> = {
   npy: async (file, stem) => {
@@ -70,16 +37,25 @@ const READERS: Readonly<Record<string, (file: File, stem: string) => Promise<Pie
     const value = parseJson(stem, await file.text());
     if (isRecord(value)) {
       const { weight_map: files, model, model_type: type, architectures } = value;
-      if (isRecord(files)) return { kind: "model", path: INDEX };
-      if (isRecord(model) && "vocab" in model) return { kind: "model", path: "tokenizer.json" };
-      if (typeof type === "string" || architectures !== undefined) return { kind: "model", path: "config.json" };
+      if (isRecord(files)) return { kind: "index", files: [...new Set(Object.values(files).map(String))] };
+      if (isRecord(model) && "vocab" in model) {
+        return { kind: "tokenizer", tokens: (await loadTokenizer(value)).vocabularySize };
+      }
+      if (typeof type === "string" || architectures !== undefined) return { kind: "config", config: value };
     }
     return { kind: "arrays", ...arraysOf(stem, value) };
   },
   safetensors: async (file) => {
     const header = await readSafetensorsHeader(file);
-    const names = [...header.tensors.keys()];
-    if (names.filter(isParameter).length > names.length / 2) return { kind: "model", path: file.name };
+    const tensors = Array.from(header.tensors, ([name, { shape }]) => ({ name, shape }));
+    if (familyOfNames(tensors) !== undefined) return { kind: "parameters", tensors };
+    const parameters = tensors.filter(({ name }) => isParameter(name));
+    if (parameters.length > tensors.length / 2) {
+      const holds = `holds ${whole(parameters.length)} parameters, “${parameters[0]?.name}” for one`;
+      const taken = `Taken are models of the shape of ${listed(FAMILIES.map(({ name }) => name))}, or arrays.`;
+      const lacks = "of no model that is known here, and no queries, keys or weights";
+      refuse(`“${file.name}” ${holds}, ${lacks}. ${taken}`);
+    }
     assertSize(file, LARGEST.array);
     const arrays = Array.from(await loadSafetensors(file)).flatMap(([name, { data, shape }]): NamedArray[] =>
       data instanceof Float32Array ? [{ name, shape, data }] : [],
@@ -92,8 +68,8 @@ const READERS: Readonly<Record<string, (file: File, stem: string) => Promise<Pie
 /** Refuses what cannot be read. */
 async function readFile(file: File): Promise<Piece> {
   const [, stem = file.name, ending = ""] = /^(.*)\.([^.]+)$/.exec(file.name) ?? [];
-  if (SPARE.test(file.name)) return { kind: "model", path: file.name };
-  const read = READERS[ending.toLowerCase()] ?? refuse(`“${file.name}” is none of npy, json, safetensors and gguf.`);
+  if (SPARE.test(file.name)) return { kind: "spare" };
+  const read = READERS[ending.toLowerCase()] ?? refuse(`“${file.name}” is none of npy, json and safetensors.`);
   try {
     return await read(file, stem);
   } catch (error) {
@@ -106,11 +82,9 @@ function assertSize(file: File, most: number): void {
   refuse(`“${file.name}” is too large: ${bytes(file.size)}, and this page takes ${bytes(most)}.`);
 }
 
-async function outcomeOf(task: Task, tell: Tell): Promise<readonly [Outcomes[Task["kind"]], Transferable[]]> {
-  if (task.kind === "load") return [await load(task, tell), []];
-  if (task.kind === "without") return [await without(task.heads), []];
+async function outcomeOf(task: Task, say: (text: string) => void): Promise<readonly [Piece | Pass, Transferable[]]> {
   if (task.kind === "run") {
-    const pass = await run(task.asked, tell);
+    const pass = await run(task.model, task.asked, say);
     return [pass, pass.weights.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []))];
   }
   const piece = await readFile(task.file);
@@ -121,10 +95,9 @@ async function outcomeOf(task: Task, tell: Tell): Promise<readonly [Outcomes[Tas
 }
 
 addEventListener("message", async ({ data: task, ports: [port] }: MessageEvent<Task>) => {
-  const tell = (told: Told<Outcomes[Task["kind"]]>, transfer: Transferable[] = []): void =>
-    port?.postMessage(told, transfer);
+  const tell = (told: Told<Piece | Pass>, transfer: Transferable[] = []): void => port?.postMessage(told, transfer);
   try {
-    const [outcome, transfer] = await outcomeOf(task, (said, done) => tell({ said, done }));
+    const [outcome, transfer] = await outcomeOf(task, (said) => tell({ said }));
     tell({ outcome }, transfer);
   } catch (error) {
     tell({ why: messageOf(error), isFile: error instanceof FileTrouble });

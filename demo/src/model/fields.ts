@@ -42,7 +42,6 @@ export function codecFrom<S extends object>(
   return {
     initial,
     consistent,
-    keyOf: (name) => fields[name].key,
     toHash: (state) => {
       const parts = new URLSearchParams();
       const meant = { ...initial, ...unsaid(state) };

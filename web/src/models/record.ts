@@ -1,6 +1,5 @@
 // What the files of a model say, however they are stored.
 
-import type { TensorStream } from "../layers/io/tensor-stream.js";
 import type { ModelConfig } from "../layers/models/config.js";
 import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Tokenizer } from "../layers/text/tokenizer.js";
@@ -9,8 +8,7 @@ import type { SpecialTokens } from "./special-tokens.js";
 
 export interface ModelRecord {
   readonly config: ModelConfig;
-  /** The weights, still to be read. They must be closed. */
-  readonly stream: TensorStream<ParameterInput>;
+  readonly tensors: ReadonlyMap<string, ParameterInput>;
   readonly tokenizer: Tokenizer | null;
   /** The Jinja template of messages. */
   readonly chatTemplate: string | null;

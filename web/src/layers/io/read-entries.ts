@@ -63,7 +63,7 @@ export function readHeaderOnly<Layout>(
 }
 
 /** An open file whose tensors are read. It must be closed. */
-class EntryReader {
+export class EntryReader {
   readonly reader: ByteReader;
   readonly #where: string;
   readonly #only: Only;
@@ -119,30 +119,6 @@ class EntryReader {
   }
 }
 
-/** A file of which the header was read. It must be closed. */
-export interface OpenFile<Layout extends FileLayout<FileEntry>> {
-  readonly layout: Layout;
-  /** The wanted tensors, as they arrive. */
-  readonly entries: AsyncGenerator<[Layout["entries"][number], Uint8Array<ArrayBuffer>], void, undefined>;
-  close(): void;
-}
-
-export async function openEntries<Layout extends FileLayout<FileEntry>>(
-  where: string,
-  source: FileSource,
-  given: Readonly<Record<string, unknown>>,
-  readHeader: HeaderReader<Layout>,
-): Promise<OpenFile<Layout>> {
-  const file = await EntryReader.open(where, source, given);
-  try {
-    const layout = await readHeader(where, file.reader);
-    return { layout, entries: file.tensors<Layout["entries"][number]>(layout), close: () => file.close() };
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-}
-
 /** The wanted tensors of a file. */
 export async function* streamEntries<Entry extends FileEntry>(
   where: string,
@@ -150,9 +126,9 @@ export async function* streamEntries<Entry extends FileEntry>(
   given: Readonly<Record<string, unknown>>,
   readHeader: HeaderReader<FileLayout<Entry>>,
 ): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
-  const file = await openEntries<FileLayout<Entry>>(where, source, given, readHeader);
+  const file = await EntryReader.open(where, source, given);
   try {
-    yield* file.entries;
+    yield* file.tensors(await readHeader(where, file.reader));
   } finally {
     file.close();
   }
