@@ -20,7 +20,7 @@ function encode(floats: Float32Array, from: number, data: Uint8Array, at: number
   return d;
 }
 
-/** To the nearest integer, of two the one further from zero, as C's roundf. */
+/** To the nearest integer, and from halfway between two to the one further from zero, as C's roundf. */
 const roundAway = (number: number): number => Math.sign(number) * Math.floor(Math.abs(number) + 0.5);
 
 export const INT8 = {
