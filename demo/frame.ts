@@ -2,6 +2,7 @@
 
 import type { Plugin } from "vite";
 import { NOTICES } from "./notices.js";
+import { links, PACKAGE } from "./package-links.js";
 
 /** The page that one comes to first. */
 export const FRONT = "index.html";
@@ -10,44 +11,74 @@ export const FRONT = "index.html";
 export const THREAD = "five-minutes.html";
 const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
 
-/** The rooms, in the order of a first visit: by their files, their names and what one does there. There is no other list of them. */
+/** The rooms, in the order of a first visit: by their files, their names, what one does there and the question that they answer. There is no other list of them. */
 const ROOMS = {
-  "matrix-walk": ["Matrix walk", "From words to each word’s output, every number taken apart."],
   dictionary: [
     "Soft dictionary",
     "Query a file cabinet, from exact lookup to average; grades and salaries, tastes and movies.",
+    "What if no key equals the query?",
+  ],
+  "matrix-walk": [
+    "Matrix walk",
+    "From words to each word’s output, every number taken apart.",
+    "How do words become attention weights?",
   ],
   "score-lab": [
     "Score lab",
-    "One query, ten ways to score its keys: who gets the attention, what it costs, how long it takes.",
+    "One query, ten ways to score its keys: who gets the attention, and what it costs.",
+    "How well do a query and a key fit?",
   ],
-  scale: ["Scale", "Raise the width, watch the softmax saturate; divide by √d, turn the temperature."],
-  masks: ["Masks", "Paint who may see whom; see what it saves, and time it on this device."],
-  heads: ["Heads", "One head must average, two can split, two layers can decide; heads that share."],
-  order: ["Order", "Shuffle the words and nothing notices; then give them positions, in five ways."],
+  scale: [
+    "Scale",
+    "Raise the width, watch the softmax saturate; divide by √d, turn the temperature.",
+    "Why divide by √d?",
+  ],
+  masks: ["Masks", "Paint who may see whom; see what it saves, and time it on this device.", "Who may see whom?"],
+  heads: [
+    "Heads",
+    "One head must average, two can split, two layers can decide; heads that share.",
+    "What can two heads do that one cannot?",
+  ],
+  order: [
+    "Order",
+    "Shuffle the words and nothing notices; then give them positions, in five ways.",
+    "How does attention know which word comes first?",
+  ],
   "what-else": [
     "Disguises",
-    "A convolution on your photo, a dense layer, messages on a graph; and how far it reaches.",
+    "Attention can be a convolution, a dense layer, a graph network. See each turn into the other.",
+    "What else is attention?",
   ],
-  learning: ["Learning", "Guess, train, and watch attention find its order; gradients as wide as they are large."],
+  learning: [
+    "Learning",
+    "Guess, train, and watch attention find its order; gradients as wide as they are large.",
+    "How does it learn where to look?",
+  ],
   translation: [
     "Translation",
-    "Type a date, and see where a network looks as it writes it anew; why attention was invented.",
+    "Type a date, and see where a network looks as it writes it anew.",
+    "Why was attention invented?",
   ],
-  language: ["Language", "BERT and GPT are one block with two masks: fill a blank, write on, switch heads off."],
+  language: [
+    "Language",
+    "BERT and GPT are one block with two masks: fill a blank, write on, switch heads off.",
+    "What does a word gain from seeing what follows?",
+  ],
   "bring-your-own": [
     "Bring your own",
     "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
+    "What does it find in my own data?",
   ],
 } as const;
 
 export type Room = keyof typeof ROOMS;
 
-export const PAGES = Object.entries(ROOMS).map(([room, [name, about]]) => ({
+export const PAGES = Object.entries(ROOMS).map(([room, [name, about, asks]]) => ({
   room: room as Room,
   file: `${room}.html`,
   name,
   about,
+  asks,
 }));
 
 export function frame(): Plugin {
@@ -56,11 +87,15 @@ export function frame(): Plugin {
     transformIndexHtml: {
       order: "pre",
       handler: (html, { path }) => {
-        // Of the front page -1.
+        // Of other pages -1.
         const here = PAGES.findIndex(({ file }) => path.endsWith(file));
+        const file = path.split("/").at(-1) ?? "";
         return html
-          .replace(PAGE, (_, folder: string, about: string, content: string) => page(here, folder, about, content))
-          .replace("<!-- rooms -->", doors());
+          .replace(PAGE, (_, folder: string, about: string, content: string) =>
+            page({ here, file }, folder, about, content),
+          )
+          .replace("<!-- rooms -->", doors())
+          .replaceAll(LAB, (_, room: Room) => lab(room));
       },
     },
   };
@@ -70,10 +105,13 @@ export function frame(): Plugin {
 const PAGE = /<!-- page ([\w-]+): (.*?) -->\s*(.*)/s;
 const TITLE = /^<title>.*<\/title>\s*/;
 
-function page(here: number, folder: string, about: string, given: string): string {
+type Place = Readonly<{ here: number; file: string }>;
+
+function page({ here, file }: Place, folder: string, about: string, given: string): string {
   const [, name = ""] = /<h1>(.*?)<\/h1>/.exec(given) ?? [];
   const [title = `<title>${name} · heed</title>`] = TITLE.exec(given) ?? [];
   const content = given.replace(TITLE, "");
+  const [, plain = ""] = /<title>(.*)<\/title>/.exec(title) ?? [];
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -83,6 +121,7 @@ function page(here: number, folder: string, about: string, given: string): strin
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />
     <meta name="description" content="${about}" />
     ${title}
+    ${shared(file, plain, about)}
   </head>
   <body>
     ${masthead(here)}
@@ -91,6 +130,28 @@ function page(here: number, folder: string, about: string, given: string): strin
     <script type="module" src="./rooms/${folder}/page.ts"></script>
   </body>
 </html>`;
+}
+
+/** What a link to the page looks like elsewhere. Whole addresses are known where package.json names the site. */
+function shared(file: string, title: string, about: string): string {
+  const { homepage } = PACKAGE;
+  const at = (name: string): string => (homepage === undefined ? `./${name}` : new URL(name, homepage).href);
+  const tags = { title, description: about, type: "website", image: at(SHARE), "image:alt": SHARE_SHOWS };
+  const meta = Object.entries(tags).map(([name, value]) => `<meta property="og:${name}" content="${value}" />`);
+  const canonical = homepage === undefined ? "" : `<link rel="canonical" href="${at(file === FRONT ? "" : file)}" />`;
+  return [...meta, `<meta name="twitter:card" content="summary_large_image" />`, canonical].join("\n    ");
+}
+
+/** Of the front page with its answer, 1200 by 630. */
+const SHARE = "share.png";
+const SHARE_SHOWS = "“The animal didn't cross the road because it was too tired”: an arc from “it” to animal";
+
+/** A lab as the thread leads to it, with the question that it answers. */
+const LAB = /<!-- lab ([\w-]+) -->/g;
+
+function lab(room: Room): string {
+  const [name, , asks] = ROOMS[room];
+  return `<p><a class="link lab" href="./${room}.html">Open the lab: ${name}</a> <span class="small-label">${asks}</span></p>`;
 }
 
 /** A room says its name and what it is about; some say what stands in it until its program runs. */
@@ -131,7 +192,7 @@ function footer(here: number): string {
   const onward =
     here < 0 || next === undefined
       ? ""
-      : `<p class="onward"><a href="./${next.file}">Next room: ${next.name} →</a></p>`;
+      : `<p class="onward">${next.asks} <a href="./${next.file}">Next room: ${next.name} →</a></p>`;
   const status =
     here < 0
       ? ""
@@ -142,10 +203,12 @@ function footer(here: number): string {
   return `<footer class="bottom">
       ${onward}
       ${status}
+      <p>${links(PACKAGE)}</p>
       <p>
         Everything runs on this device; nothing you type leaves it. heed is MIT-licensed: C++20 and xsimd, built with Emscripten
         (<a href="./${NOTICES}">their licences</a>).
       </p>
+      <p id="score" hidden></p>
       <div id="offline" data-bytes="%SIZE%" hidden></div>
     </footer>
     <noscript><p class="warning">This page computes; without JavaScript it cannot.</p></noscript>`;

@@ -23,7 +23,8 @@ export function keepOffline(): Plugin {
     },
     // Files from public/ are there as well by now.
     writeBundle({ dir = "" }) {
-      const files = filesOf(dir).filter((file) => file !== WORKER && !file.startsWith("models/"));
+      // Hosts read _headers and do not serve it.
+      const files = filesOf(dir).filter((file) => ![WORKER, "_headers"].includes(file) && !file.startsWith("models/"));
       const contents = files.map((file) => readFileSync(join(dir, file)));
       const size = contents.reduce((sum, { length }) => sum + length, 0);
       files.forEach((file, index) => {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { apart } from "./apart.js";
+import { DOCUMENT_PAGES, documents } from "./documents.js";
 import { FRONT, frame, PAGES, THREAD } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
 import { notices } from "./notices.js";
@@ -37,6 +38,18 @@ function contentSecurityPolicy(): Plugin {
   };
 }
 
+/** The headers for hosts that read them from a file of this name. */
+function headersFile(): Plugin {
+  const lines = Object.entries(isolation).map(([name, value]) => `  ${name}: ${value}\n`);
+  return {
+    name: "headers-file",
+    apply: "build",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: "_headers", source: `/*\n${lines.join("")}` });
+    },
+  };
+}
+
 /** `heed` from its own exports map, as in node_modules; HEED_SOURCE=1 takes the sources, for work on the package. */
 function heedEntries(): { find: RegExp; replacement: string }[] {
   const { exports }: { exports: Record<string, string | { types: string; default: string }> } = JSON.parse(
@@ -55,7 +68,7 @@ export default defineConfig({
   base: "./",
   // A file that is missing is missing, and not the front page.
   appType: "mpa",
-  plugins: [frame(), contentSecurityPolicy(), notices(), keepOffline()],
+  plugins: [documents(), frame(), contentSecurityPolicy(), headersFile(), notices(), keepOffline()],
   css: { postcss: { plugins: [apart] } },
   resolve: { alias: heedEntries() },
   server: { headers: isolation },
@@ -68,6 +81,6 @@ export default defineConfig({
     target: "es2022",
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: [FRONT, THREAD, ...PAGES.map(({ file }) => file)].map(at) },
+    rolldownOptions: { input: [FRONT, THREAD, ...PAGES.map(({ file }) => file), ...DOCUMENT_PAGES].map(at) },
   },
 });

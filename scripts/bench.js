@@ -1,6 +1,5 @@
 // Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
-// Chromium, `npm run bench -- webgpu` likewise on a GPU, `npm run bench -- train` likewise as they train, `npm run bench -- models` models.
+// Chromium, `npm run bench -- webgpu` likewise on a GPU, `npm run bench -- train` likewise as they train, `npm run bench -- models` models, `npm run bench -- weights` narrow weights.
 // Figures are medians, each beside the roofline of the same run. bench/README.md describes them.
 
 import { ensureDependencies } from "./lib/dependencies.js";
@@ -10,8 +9,9 @@ import { Failure } from "./lib/steps.js";
 const BENCHES = {
   cpp: async () => (await import("./bench/cpp.js")).benchCpp(),
   ladder: async () => (await import("./bench/ladder.js")).benchLadder(),
-  models: async (args) => (await import("./bench/web.js")).benchModels(args),
-  web: async (args) => (await import("./bench/web.js")).benchWeb(args),
+  models: async (args) => (await import("./bench/web.js")).benchWeb("models.js", args),
+  web: async (args) => (await import("./bench/web.js")).benchWeb("run.js", args),
+  weights: async (args) => (await import("./bench/web.js")).benchWeb("weights.js", args),
   train: async (args) => (await import("./bench/web.js")).benchPages("train.js", args),
   webgpu: async (args) => (await import("./bench/web.js")).benchPages("webgpu.js", args),
 };

@@ -1,6 +1,8 @@
 // Models of usual shapes in Chromium, by heed/layers: milliseconds a pass, what its parts take alone, a token beside plain reading of the
-// weights, and how long the page's thread is blocked; on an isolated page, on one that is not, and under a policy without workers.
+// weights, and how long the page's thread is blocked; and models from their files by heed/models beside peers. On an isolated page, on one that
+// is not, and under a policy without workers.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { aboutRun, chromiumPath, tell } from "./lib/bench.js";
@@ -10,6 +12,7 @@ import { measure } from "./lib/rounds.js";
 import { serve } from "./lib/server.js";
 import { shapeOf } from "./lib/shapes.js";
 import { Stage } from "./lib/stage.js";
+import { LOADED_TASKS, studyLoaded } from "./studies/loaded.js";
 import { outOf } from "./studies/settings.js";
 
 /** @typedef {import("./lib/participants.js").Participant} Participant */
@@ -38,13 +41,19 @@ const { values } = parseArgs({
   options: {
     before: { type: "string" },
     only: { type: "string" },
+    page: { type: "string" },
+    threads: { type: "string" },
     rounds: { type: "string", default: "9" },
     smoke: { type: "boolean", default: false },
     out: { type: "string", default: outOf("models") },
   },
 });
 const isSmoke = values.smoke;
-const shapes = values.only?.split(",") ?? (isSmoke ? SHAPES.slice(0, 1) : SHAPES);
+const only = values.only?.split(",") ?? [...(isSmoke ? SHAPES.slice(0, 1) : SHAPES), ...LOADED_TASKS];
+const shapes = only.filter((name) => !LOADED_TASKS.some((task) => task === name));
+const tasks = LOADED_TASKS.filter((task) => only.includes(task));
+const pages = PAGES.filter(({ page }) => values.page === undefined || page === values.page);
+const hasPeers = existsSync(new URL("node_modules/@huggingface/transformers", import.meta.url));
 const dists = values.before === undefined ? ["dist"] : ["before", "dist"];
 const pace = /** @type {const} */ ({
   rounds: isSmoke ? 1 : Number(values.rounds),
@@ -52,6 +61,7 @@ const pace = /** @type {const} */ ({
   summary: "median",
   patienceMs: 10_000,
 });
+const SIZE = isSmoke ? "small" : "whole";
 const STALL_CALLS = isSmoke ? 1 : 5;
 
 /** @param {string} name @param {string} dist @param {number} threads @param {string} part @returns {Participant} */
@@ -59,20 +69,42 @@ const model = (name, dist, threads, part) => ({
   name: `${dist} ${part}`,
   page: "model",
   threads,
-  options: { name, dist, part, size: isSmoke ? "small" : "whole" },
+  options: { name, dist, part, size: SIZE },
 });
 
 const executablePath = await chromiumPath();
 /** @type {ModelStudy[]} */
 const studies = [];
+/** @type {import("./studies/loaded.js").LoadedStudy[]} */
+const loaded = [];
 let browser = "";
-for (const { page, worker, threads: counts, ...headers } of PAGES) {
-  const server = await serve({ ...headers, before: values.before && resolve(values.before) });
+for (const { page, worker, threads: all, ...headers } of pages) {
+  const counts = all.filter((count) => values.threads === undefined || String(count) === values.threads);
+  const server = await serve({
+    ...headers,
+    ...(values.before !== undefined && { others: { before: resolve(values.before) } }),
+  });
   const stage = await Stage.open({ address: server.address, executablePath, hasGpu: false });
   browser = stage.version;
   try {
     for (const shape of shapes) {
       for (const threads of counts) studies.push(await study(stage, { shape, page, worker, threads }));
+    }
+    for (const task of tasks) {
+      for (const threads of isSmoke ? counts.slice(0, 1) : counts) {
+        const found = await studyLoaded(stage, {
+          task,
+          page,
+          threads,
+          size: SIZE,
+          // A moment of each peer is enough to show that it runs.
+          hasPeers: hasPeers && (isSmoke ? worker === "shared-memory" : worker !== null),
+          pace,
+        });
+        tellLine(task, page, threads, found.results);
+        if (isSmoke) requireAllRun(found.results);
+        loaded.push(found);
+      }
     }
   } finally {
     await stage.end();
@@ -100,12 +132,23 @@ async function study(stage, { shape, page, worker, threads }) {
   }
   for (const one of [...wholes, ...readers]) await stage.close(one);
   if (worker === "shared-memory") results.push(...(await studyParts(stage, shape, threads)));
-  const failed = results.find(({ failure }) => failure !== null);
-  if (failed !== undefined) throw new Error(`${shape}, ${page}, ${threads} threads: ${failed.name}: ${failed.failure}`);
-  console.log(
-    `▸ ${shape}, ${page}, ${threads} threads: ${results.map(({ name, ms, rate }) => `${name} ${(ms ?? (rate ?? 0) / 1e9).toFixed(2)}`).join(", ")}`,
-  );
+  requireAllRun(results);
+  tellLine(shape, page, threads, results);
   return { shape, page, threads, weightBytes, results, longestTasks };
+}
+
+/** @param {string} what @param {string} page @param {number} threads @param {ModelStudy["results"]} results */
+function tellLine(what, page, threads, results) {
+  const figures = results.map(
+    ({ name, ms, rate, failure }) => `${name} ${failure ?? (ms ?? (rate ?? 0) / 1e9).toFixed(2)}`,
+  );
+  console.log(`▸ ${what}, ${page}, ${threads} threads: ${figures.join(", ")}`);
+}
+
+/** @param {ModelStudy["results"]} results */
+function requireAllRun(results) {
+  const failed = results.find(({ failure }) => failure !== null);
+  if (failed !== undefined) throw new Error(`${failed.name}: ${failed.failure}`);
 }
 
 /** @param {Stage} stage @param {string} shape @param {number} threads */
@@ -119,5 +162,5 @@ async function studyParts(stage, shape, threads) {
   return results;
 }
 
-const findings = { ...aboutRun(), browser, studies };
+const findings = { ...aboutRun(), browser, studies, loaded };
 tell(values.out, findings, modelsReport(findings));

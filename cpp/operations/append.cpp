@@ -18,7 +18,9 @@ bool append(const AppendCall& call, const AppendedRows& part, DType page_type) {
                         .scales = part.scales};
   // Not a structured binding: clang-tidy 19 crashes on one of an array.
   const int batch = part.rows.shape[0], heads = part.rows.shape[1];
+  const auto* const first_rows = pointer<const std::int32_t>(call.first_rows);
   for (std::ptrdiff_t b = 0; b < batch; ++b) {
+    if (first_rows != nullptr) pages.skipped = first_rows[b];
     pages.offset = static_cast<std::ptrdiff_t>(part.cached.address);
     rows.data = kernels::FloatRow{pointer<const char>(part.rows.address), type}.from(b * part.rows.strides[0]).data;
     for (int h = 0; h < heads; ++h) {

@@ -20,9 +20,10 @@ struct AppendCall {
   AppendedRows value;
   PackedPages pages;  // the new rows are the first
   std::int32_t page_type;
+  std::uint32_t first_rows;  // for each batch entry, in place of that of the pages; 0: absent
 
   HEED_FIELDS(header, key.rows, key.cached, key.scales, key.type, value.rows, value.cached, value.scales, value.type,
-              pages, page_type)
+              pages, page_type, first_rows)
 };
 
 /// Computed on one thread: writing takes little time beside the attention that follows.

@@ -4,16 +4,26 @@
 #include <atomic>
 #include <cstdint>
 
-#ifdef __EMSCRIPTEN__
+#ifdef HEED_WAITING
+#include HEED_WAITING  // threads whose every order is tested
+#elif defined(__EMSCRIPTEN__)
 extern "C" double emscripten_get_now();  // milliseconds; heed's worker provides it to its bare instance
 #else
 #include <chrono>
 #include <thread>
 #endif
 
+#ifndef HEED_WAITING
 namespace heed::waiting {
 
-using Word = std::atomic<std::uint32_t>;
+template <typename T>
+using Atomic = std::atomic<T>;
+using Word = Atomic<std::uint32_t>;
+
+inline constexpr int kMaxThreads = 64;
+
+/// Spinning is cheap; asking for the time and yielding are not.
+inline constexpr int kLooks = 200;
 
 #ifdef __EMSCRIPTEN__
 
@@ -46,11 +56,14 @@ inline void let_others_run() { std::this_thread::yield(); }
 
 #endif
 
+}  // namespace heed::waiting
+#endif
+
+namespace heed::waiting {
+
 /// Spins until `is_over()`, and gives up after some milliseconds.
 template <typename Condition>
 bool spin_until(Condition is_over, double milliseconds_at_most) {
-  // Spinning is cheap; asking for the time and yielding are not.
-  constexpr int kLooks = 200;
   double end = 0.0;
   while (true) {
     for (int look = 0; look < kLooks; ++look) {

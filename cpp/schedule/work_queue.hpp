@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 
 #include "heed/executor.hpp"
@@ -25,7 +24,7 @@ namespace heed {
 /// not waited for.
 class WorkQueue {
  public:
-  static constexpr int kMaxWorkers = 64;
+  static constexpr int kMaxWorkers = waiting::kMaxThreads;
 
   /// A parked helper wakes badly: for milliseconds after a wake it may be of no help. This bridges the gaps between
   /// calls.
@@ -71,20 +70,20 @@ class WorkQueue {
   /// The state of a worker, in a cache line of its own.
   struct alignas(64) Seat {
     waiting::Word asleep{0};
-    std::atomic<int> may_hold_task_of{0};  // a leader's number, plus 1
-    std::atomic<bool> is_lost{false};
-    std::atomic<std::uint32_t> tasks_done{0};
+    waiting::Atomic<int> may_hold_task_of{0};  // a leader's number, plus 1
+    waiting::Atomic<bool> is_lost{false};
+    waiting::Atomic<std::uint32_t> tasks_done{0};
   };
 
   /// What is posted is atomic, because a late thread may read it while it changes.
   struct alignas(64) Set {
-    std::atomic<std::uint64_t> word{0};  // generation, tasks left
-    std::atomic<std::uint32_t> unfinished{0};
-    std::atomic<std::uint32_t> count{0};
-    std::atomic<decltype(TaskSet::run)> run{nullptr};
-    std::atomic<void*> context{nullptr};
-    std::atomic<const StopFlag*> stop{nullptr};
-    std::atomic<int> workers{0};
+    waiting::Atomic<std::uint64_t> word{0};  // generation, tasks left
+    waiting::Atomic<std::uint32_t> unfinished{0};
+    waiting::Atomic<std::uint32_t> count{0};
+    waiting::Atomic<decltype(TaskSet::run)> run{nullptr};
+    waiting::Atomic<void*> context{nullptr};
+    waiting::Atomic<const StopFlag*> stop{nullptr};
+    waiting::Atomic<int> workers{0};
   };
 
   [[nodiscard]] Seat& seat(int worker) { return seats_[static_cast<std::size_t>(worker)]; }
@@ -98,9 +97,9 @@ class WorkQueue {
   [[nodiscard]] bool is_over(int leader) const;
   void wake_all();
 
-  std::atomic<bool> is_stopping_{false};
-  std::atomic<bool> has_lost_workers_{false};
-  std::atomic<int> leaders_{1};  // those who ever led have lower numbers
+  waiting::Atomic<bool> is_stopping_{false};
+  waiting::Atomic<bool> has_lost_workers_{false};
+  waiting::Atomic<int> leaders_{1};  // those who ever led have lower numbers
 
   std::array<Set, kMaxWorkers> sets_;  // each worker's, when it leads
   std::array<Seat, kMaxWorkers> seats_;

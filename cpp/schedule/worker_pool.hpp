@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,10 +20,10 @@ struct alignas(64) Mailbox {
   static constexpr std::uint32_t kPosted = 1;
 
   waiting::Word state{kEmpty};
-  std::atomic<std::uint32_t> call{0};  // address
-  std::atomic<std::int32_t> workers{0};
-  std::atomic<std::int32_t> status{0};  // of the last call
-  char message[Status::kRoom] = "";     // of its failure
+  waiting::Atomic<std::uint32_t> call{0};  // address
+  waiting::Atomic<std::int32_t> workers{0};
+  waiting::Atomic<std::int32_t> status{0};  // of the last call
+  char message[Status::kRoom] = "";         // of its failure
 };
 
 /// Workers that each lead calls of their own, and help each other for the rest of the time.

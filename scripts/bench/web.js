@@ -10,15 +10,15 @@ import { findToolchain } from "../toolchain/find.js";
 
 const web = join(root, "bench", "web");
 
-/** @param {readonly string[]} args */
-export async function benchWeb(args) {
+/** @param {string} script @param {readonly string[]} args */
+export async function benchWeb(script, args) {
   await ensureDependencies(web);
-  await runPage("run.js", await builtWithPeaks(), args);
-}
-
-/** It has no peers. @param {readonly string[]} args */
-export async function benchModels(args) {
-  await runPage("models.js", await builtWithPeaks(), args);
+  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
+  await build({ toolchain });
+  await step("build the peak loops", async () => {
+    for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_peaks"]);
+  });
+  await runPage(script, toolchain, args);
 }
 
 /** Those without peak loops. @param {string} script @param {readonly string[]} args */
@@ -27,15 +27,6 @@ export async function benchPages(script, args) {
   await build({ toolchain });
   await ensureDependencies(web);
   await runPage(script, toolchain, args);
-}
-
-async function builtWithPeaks() {
-  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
-  await build({ toolchain });
-  await step("build the peak loops", async () => {
-    for (const preset of ["wasm-simd", "wasm-relaxed"]) await buildPreset(toolchain, preset, ["heed_peaks"]);
-  });
-  return toolchain;
 }
 
 /** @param {string} script @param {{ env: NodeJS.ProcessEnv }} toolchain @param {readonly string[]} args */

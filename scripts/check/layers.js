@@ -194,6 +194,7 @@ const WEB_ROOMS = {
     "memory",
     "base",
     "expr/compile-vjp.ts",
+    "expr/tree.ts",
   ],
 };
 
@@ -264,7 +265,14 @@ function* innerBreaches(file, target, where) {
 }
 
 /** What the bench's pages measure heed against. */
-const PEERS = ["onnxruntime-web/wasm", "onnxruntime-web/webgpu", "@litertjs/core", "@jax-js/jax"];
+const PEERS = [
+  "onnxruntime-web/wasm",
+  "onnxruntime-web/webgpu",
+  "@litertjs/core",
+  "@jax-js/jax",
+  "@huggingface/transformers",
+  "@wllama/wllama",
+];
 
 const IMPORT = /^(?:import|export|\})(?:.*\bfrom)?\s*"([^"]+)"|\bimport\("([^"]+)"\)/;
 

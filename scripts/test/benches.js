@@ -39,9 +39,10 @@ const SCRIPTS = [
   ["decode/run.js", "2"],
   ["web/run.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
   ["web/models.js", ...OUT],
+  ["web/weights.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
   ["web/webgpu.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
   ["web/train.js", ...OUT, ...(hasPeers ? [] : ["--peers", "plain"])],
-  ...(hasPeers ? [["web/interop.js"]] : []),
+  ...(hasPeers ? [["web/interop.js"], ["web/quality.js", ...OUT]] : []),
 ];
 
 /**

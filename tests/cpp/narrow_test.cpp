@@ -260,6 +260,76 @@ TEST_CASE("a row that is not finite becomes NaN, and no other row does") {
   }
 }
 
+TEST_CASE("f16 weights may be subnormal, infinite or NaN") {
+  Random random(52);
+  Stored stored(random, WeightFormat::f16, 40, 700);
+  const auto put = [&](Index output, Index i, std::uint16_t bits, double number) {
+    const auto at = static_cast<std::size_t>(output * stored.inputs + i);
+    std::memcpy(stored.bytes.data() + 2 * at, &bits, sizeof bits);
+    stored.numbers[at] = number;
+  };
+  for (Index i = 0; i < 700; ++i) put(2, i, static_cast<std::uint16_t>(i + 1), std::ldexp(i + 1, -24));
+  put(20, 699, 0x83FF, -std::ldexp(1023, -24));
+  for (const bool is_finite : {true, false}) {
+    if (!is_finite) {
+      put(3, 5, 0xFC00, -kInfinity);
+      put(17, 650, 0x7E01, std::numeric_limits<double>::quiet_NaN());
+    }
+    const PackedWeights packed(stored);
+    for (const Index rows : {1, 5}) {
+      const OwnedRows input = random_rows(random, rows, 700);
+      const OwnedRows got = multiply(stored, packed, input);
+      for (Index row = 0; row < rows; ++row) {
+        for (Index output = 0; output < 40; ++output) {
+          double sum = 0.0, size = 0.0;
+          for (Index i = 0; i < 700; ++i) {
+            sum += input.at(row, i) * stored.at(output, i);
+            size += std::abs(input.at(row, i) * stored.at(output, i));
+          }
+          const double own = got.at(row, output);
+          const bool is_same = std::isnan(sum) ? std::isnan(own) : own == sum;
+          CHECK((is_same || std::abs(own - sum) <= dot_bound(700, size)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("f32 numbers are packed as the stored ones that they are rounded to") {
+  Random random(53);
+  for (const WeightFormat format : {WeightFormat::f16, WeightFormat::bf16, WeightFormat::int8, WeightFormat::int4}) {
+    const Index inputs = 64;
+    const Stored stored(random, format, 16, inputs);
+    // Numbers of a format are rounded to themselves, but a group whose largest is less than the largest integer.
+    std::vector<float> numbers(stored.numbers.begin(), stored.numbers.end());
+    const auto size = static_cast<std::size_t>(kernels::panel_bytes(format, inputs));
+    std::vector<std::uint64_t> panel(size / 8);
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(panel.data());
+    const kernels::PackPanelTask task{format, reinterpret_cast<const std::uint8_t*>(numbers.data()), inputs, 16, bytes,
+                                      true};
+    CHECK(kernels::pack_panel(task));
+    const double steps = format == WeightFormat::int8 ? 254.0 : 8.0;
+    for (std::ptrdiff_t output = 0; output < 16; ++output) {
+      float widened[64];
+      kernels::widen_weights({format, bytes, inputs, output, 0, 64}, widened);
+      for (Index i = 0; i < inputs; ++i) {
+        double largest = 0.0;
+        for (Index k = i / 32 * 32; k < i / 32 * 32 + 32; ++k)
+          largest = std::max(largest, std::abs(stored.at(output, k)));
+        const bool is_half = multiple_of(format) == 1;
+        // A scale of f16 is off by a 2048th.
+        const double bound = is_half ? 0.0 : largest * (1.0 / steps + 1.0 / 2048.0);
+        CHECK(std::abs(static_cast<double>(widened[i]) - stored.at(output, i)) <= bound);
+      }
+    }
+    for (const float wrong : {-static_cast<float>(kInfinity), kNan, 3.4e38F}) {
+      numbers[70] = wrong;
+      const bool is_half = multiple_of(format) == 1;
+      CHECK(kernels::pack_panel(task) == (is_half && !(std::abs(wrong) <= 3.4e38F)));
+    }
+  }
+}
+
 TEST_CASE("the same bits come out for a row alone or among others, whatever the pieces that were packed") {
   Random random(46);
   for (const WeightFormat format : kFormats) {

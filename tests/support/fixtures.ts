@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { ParameterTensor } from "../../web/src/layers/index.js";
 
-interface PackedTensor {
+export interface PackedTensor {
   readonly shape: readonly number[];
   /** Little-endian floats in base64. */
   readonly data: string;

@@ -104,6 +104,7 @@ function problemOf(
     cachedKey: cached(keys, key),
     cachedValue: cached(values, value),
     pages: { pages, perBatch, rows, first, headBytes, ...scales },
+    firstRows: null,
   };
 }
 

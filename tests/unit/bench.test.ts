@@ -7,6 +7,7 @@ import { modelOf, stepFlopsOf } from "../../bench/web/lib/models.js";
 import { flopsOf, keyBytesOf, shapeOf } from "../../bench/web/lib/shapes.js";
 import { median, summarise } from "../../bench/web/lib/summary.js";
 import { requireAlike } from "../../bench/web/lib/training-report.js";
+import { judgeWeights } from "../../bench/web/lib/weights-report.js";
 
 const result = (name: string, ms: number | null, more: { rate?: number; error?: number } = {}) => ({
   name,
@@ -182,5 +183,50 @@ describe("an aim", () => {
       state: "met",
       got: "1.25 (8x128x64)",
     });
+  });
+});
+
+describe("an aim about narrow weights", () => {
+  const token = (read: number) => ({
+    shape: "llama-token",
+    threads: 1,
+    bytes: { "heed int8@1": 2e8 },
+    results: [result("heed f32@1", 20), result("heed int8@1", 8), result("read-memory@1", null, { rate: read })],
+  });
+  const judged = (read: number) =>
+    judgeWeights({ ...findings([]), dotClass: "", rows: [], shapes: [token(read)], large: [] });
+  const state = (read: number, name: string) => judged(read).find(({ aim }) => aim === name);
+
+  test("is lower in proportion where memory is faster than 25 GB/s", () => {
+    expect(state(20e9, "Llama: tokens in int8 over f32")).toMatchObject({
+      state: "short",
+      got: "2.50 (llama-token)",
+    });
+    expect(state(40e9, "Llama: tokens in int8 over f32")).toMatchObject({ state: "met", got: "4.00 (llama-token)" });
+  });
+
+  test("counts all memory of the page, and is open without figures", () => {
+    expect(state(20e9, "Llama in int8: GB of the page")).toMatchObject({ state: "met" });
+    expect(state(20e9, "Llama in int4: GB of the page")).toMatchObject({ state: "open" });
+    expect(state(20e9, "MiniLM: int8 over transformers.js q8")).toMatchObject({ state: "open" });
+  });
+
+  test("holds a row to the slower of reading and the kernel", () => {
+    const rows = [
+      {
+        format: "int8",
+        bytes: 75e6,
+        results: [
+          result("heed 1@1", 3),
+          result("heed 8@1", 6.6),
+          result("kernel@1", null, { rate: 28e9 }),
+          result("read@1", null, { rate: 40e9 }),
+        ],
+      },
+    ];
+    const found = judgeWeights({ ...findings([]), dotClass: "", rows, shapes: [], large: [] });
+    // 25 GB/s of 28, and 6.6 ms of 3.
+    expect(found[0]).toMatchObject({ state: "met", got: "0.893 (int8)" });
+    expect(found[1]).toMatchObject({ state: "short", got: "2.20 (int8)" });
   });
 });

@@ -29,7 +29,7 @@ const RUN = [
   "docs/training.md",
 ];
 const DOCUMENTS = ["README.md", "docs/architecture.md", "docs/hosting.md", "docs/performance.md", "docs/semantics.md"];
-DOCUMENTS.push("docs/webgpu.md", "examples/README.md", ...RUN);
+DOCUMENTS.push("docs/teaching.md", "docs/webgpu.md", "examples/README.md", ...RUN);
 
 const BLOCKS: readonly Block[] = DOCUMENTS.flatMap((document) =>
   Array.from(
@@ -57,6 +57,8 @@ const TRIED: Readonly<Record<string, readonly [count: number, by: string]>> = {
     RUN.map((page) => [`${page} js`, [blocksOf(page, "js").length, "tests/unit/examples.test.ts"]]),
   ),
   "docs/models.md ts": [3, "here"],
+  "docs/teaching.md html": [1, "tests/browser/demo/embed.test.ts"],
+  "docs/teaching.md js": [1, "tests/browser/demo/embed.test.ts"],
   "docs/training.md ts": [1, "here"],
   "docs/webgpu.md js": [2, "here"],
   "examples/README.md sh": [1, "here"],

@@ -22,7 +22,7 @@ import {
   saveSafetensors,
   streamGguf,
 } from "../../web/src/layers/index.js";
-import { EntryReader } from "../../web/src/layers/io/read-entries.js";
+import { streamEntries } from "../../web/src/layers/io/read-entries.js";
 import { errorOf } from "../support/cases.js";
 import { unpack, unpackAll, worstDifference } from "../support/fixtures.js";
 import { madeByTransformers } from "../support/model-files.js";
@@ -95,9 +95,7 @@ describe("reads what the library wrote", () => {
 
   test.each([...TENSOR_TYPES.values()])("$name is dequantized bit for bit", async ({ name, dequantize }) => {
     const stored = new Map<string, Uint8Array<ArrayBuffer>>();
-    const file = await EntryReader.open("test", TYPES, {});
-    for await (const [entry, bytes] of file.tensors(await readGgufLayout("test", file.reader)))
-      stored.set(entry.name, bytes);
+    for await (const [entry, bytes] of streamEntries("test", TYPES, {}, readGgufLayout)) stored.set(entry.name, bytes);
     const expected = fixture.types.expected[name];
     if (expected === undefined) throw new Error(`no ${name}`);
     expect(bitsOf(dequantize(stored.get(name) ?? new Uint8Array(0)))).toEqual(bitsOf(unpack(expected).data));

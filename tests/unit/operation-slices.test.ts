@@ -99,7 +99,7 @@ class Given {
         const from = (matrix * outputs + first) * rowBytes;
         new Uint8Array(stored.buffer).set(all.subarray(from, from + count * rowBytes));
         const firstOutput = matrix * panels * 16 + first;
-        const problem = { format, stored, rowBytes, packed, outputs: count, inputs, firstOutput };
+        const problem = { format, stored, areFloats: false, rowBytes, packed, outputs: count, inputs, firstOutput };
         await this.#backend.run(PACK_NARROW, problem, null);
       }
     }

@@ -6,9 +6,10 @@ import { HeedError } from "../../web/src/index.js";
 import { loadTokenizer } from "../../web/src/layers/index.js";
 import { fromOniguruma } from "../../web/src/layers/text/pattern.js";
 import { Random } from "../support/random.js";
+import { roundsOf, timeFor } from "../support/rounds.js";
 
 const SEED = 21;
-const ROUNDS = 600;
+const ROUNDS = roundsOf(600);
 
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8"));
 const MADE: readonly { readonly tokenizer: unknown }[] = [...read("tokenizers.json"), ...read("text.json").made];
@@ -70,32 +71,36 @@ function spoil(random: Random, root: Node): void {
   }
 }
 
-test(`${ROUNDS} spoilt tokenizers of seed ${SEED} tokenize, or are refused`, async () => {
-  const random = new Random(SEED);
-  let worked = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const file = structuredClone(random.pick(MADE as [{ tokenizer: unknown }]).tokenizer);
-    if (!isNode(file)) throw new Error("a fixture without a tokenizer");
-    spoil(random, file);
-    while (random.chance(0.4)) spoil(random, file);
-    try {
-      const tokenizer = await loadTokenizer(new TextEncoder().encode(JSON.stringify(file)));
-      const { ids, tokens, offsets } = tokenizer.encode(TEXT, { pair: "a b" });
-      expect([tokens.length, offsets.length]).toEqual([ids.length, ids.length]);
-      for (const [start, end] of offsets) expect(start <= end && end <= TEXT.length, `round ${round}`).toBe(true);
-      expect(typeof tokenizer.decode(ids)).toBe("string");
-      const stream = tokenizer.decodeStream();
-      for (const id of ids) expect(typeof stream.push(id)).toBe("string");
-      expect(typeof stream.flush()).toBe("string");
-      worked += 1;
-    } catch (error) {
-      if (!(error instanceof HeedError)) throw new Error(`round ${round}: ${String(error)}`, { cause: error });
+test(
+  `${ROUNDS} spoilt tokenizers of seed ${SEED} tokenize, or are refused`,
+  async () => {
+    const random = new Random(SEED);
+    let worked = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const file = structuredClone(random.pick(MADE as [{ tokenizer: unknown }]).tokenizer);
+      if (!isNode(file)) throw new Error("a fixture without a tokenizer");
+      spoil(random, file);
+      while (random.chance(0.4)) spoil(random, file);
+      try {
+        const tokenizer = await loadTokenizer(new TextEncoder().encode(JSON.stringify(file)));
+        const { ids, tokens, offsets } = tokenizer.encode(TEXT, { pair: "a b" });
+        expect([tokens.length, offsets.length]).toEqual([ids.length, ids.length]);
+        for (const [start, end] of offsets) expect(start <= end && end <= TEXT.length, `round ${round}`).toBe(true);
+        expect(typeof tokenizer.decode(ids)).toBe("string");
+        const stream = tokenizer.decodeStream();
+        for (const id of ids) expect(typeof stream.push(id)).toBe("string");
+        expect(typeof stream.flush()).toBe("string");
+        worked += 1;
+      } catch (error) {
+        if (!(error instanceof HeedError)) throw new Error(`round ${round}: ${String(error)}`, { cause: error });
+      }
     }
-  }
-  // Chance must reach both ends.
-  expect(worked).toBeGreaterThan(ROUNDS / 20);
-  expect(worked).toBeLessThan(ROUNDS);
-});
+    // Chance must reach both ends.
+    expect(worked).toBeGreaterThan(ROUNDS / 20);
+    expect(worked).toBeLessThan(ROUNDS);
+  },
+  timeFor(ROUNDS, 50),
+);
 
 /** A pattern of few characters, so that its parts overlap more often than not. */
 function patternOf(random: Random, depth: number): string {

@@ -5,7 +5,7 @@ import { DECODE } from "./shapes.js";
 /**
  * @typedef {object} Participant
  * @property {string} name
- * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model" | "training/heed" | "training/jax" | "training/tfjs"} page
+ * @property {"heed" | "ort" | "litert" | "jax" | "tfjs" | "plain" | "peak" | "gpu-peak" | "model" | "linear" | "quality" | "loaded" | "transformers" | "wllama" | "training/heed" | "training/jax" | "training/tfjs"} page
  * @property {number} threads
  * @property {Record<string, string>} options
  */
@@ -114,5 +114,7 @@ const FED = ["8x1024x64", "8x77:1024x64", ...DECODE];
 export const isHeed = ({ name }) => name.startsWith("heed");
 /** @param {Participant} one */
 export const isPeak = ({ page }) => page === "peak" || page === "gpu-peak";
+/** Pages without a problem of attention. */
+const MODEL_PAGES = ["model", "linear", "loaded", "transformers", "wllama"];
 /** @param {Participant} one */
-export const isModel = ({ page }) => page === "model";
+export const isModel = ({ page }) => MODEL_PAGES.includes(page);

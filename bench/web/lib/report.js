@@ -91,7 +91,7 @@ export const memoryTable = (memory) =>
   ]);
 
 /** @param {readonly Judged[]} aims */
-function aimsTable(aims) {
+export function aimsTable(aims) {
   const told = aims.filter(({ state }) => state !== "open");
   const rows = told.map(({ aim, wanted, got, state }) => [aim, wanted, got, state]);
   const open = aims.length - told.length;

@@ -16,6 +16,7 @@ const FOLDERS = {
   peers: join(web, "node_modules"),
   bundled: join(web, "node_modules"),
   dist: join(root, "dist"),
+  docs: join(root, "docs"),
   peaks: join(root, "build"),
 };
 
@@ -33,17 +34,17 @@ const ISOLATION = {
 };
 
 /**
- * `policy`: a content security policy. `before`: the folder of another built package, which pages find under /before/.
- * @param {{ isolated: boolean, policy?: string | undefined, before?: string | undefined }} options
+ * `policy`: a content security policy. `others`: more folders, by the names under which pages find them.
+ * @param {{ isolated: boolean, policy?: string | undefined, others?: Record<string, string> }} options
  * @returns {Promise<{ address: string, close(): void }>}
  */
-export async function serve({ isolated, policy, before }) {
+export async function serve({ isolated, policy, others }) {
   const headers = {
     ...(isolated && ISOLATION),
     ...(policy !== undefined && { "Content-Security-Policy": policy }),
     "Cache-Control": "no-store",
   };
-  const folders = { ...FOLDERS, ...(before !== undefined && { before }) };
+  const folders = { ...FOLDERS, ...others };
   const server = createServer(async (request, response) => {
     try {
       const { body, type } = await read(folders, new URL(request.url ?? "/", "http://localhost").pathname);

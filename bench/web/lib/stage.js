@@ -30,12 +30,12 @@ export class Stage {
     this.#longestMs = longestMs;
   }
 
-  /** @param {{ address: string, executablePath: string, hasGpu: boolean }} options */
-  static async open({ address, executablePath, hasGpu }) {
+  /** @param {{ address: string, executablePath: string, hasGpu: boolean, longestMs?: number }} options */
+  static async open({ address, executablePath, hasGpu, longestMs = hasGpu ? LONGEST_GPU_MS : LONGEST_MS }) {
     // As root, Chromium has no sandbox.
     const rootless = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
     const args = [...rootless, ...(hasGpu ? SOFTWARE_GPU : [])];
-    return new Stage(address, await chromium.launch({ executablePath, args }), hasGpu ? LONGEST_GPU_MS : LONGEST_MS);
+    return new Stage(address, await chromium.launch({ executablePath, args }), longestMs);
   }
 
   get version() {

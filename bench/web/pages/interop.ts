@@ -17,7 +17,7 @@ const model = encodeModel(
     nodes: [{ op: "MatMul", domain: "", inputs: ["x", "w"], outputs: ["y"], attributes: {} }],
     inputs: [{ name: "x", data: numbers, shape }],
     constants: [{ name: "w", data: weights, shape: [DIM, DIM] }],
-    output: { name: "y", shape },
+    outputs: [{ name: "y", shape }],
   },
   true,
 );

@@ -4,7 +4,7 @@ import type { ModelConfig, ParameterTensor } from "heed/layers";
 import { normalNumbers } from "./inputs.js";
 
 export interface ModelShape {
-  readonly model: "bert" | "gpt2" | "llama";
+  readonly model: "bert" | "gpt2" | "llama" | "qwen2";
   readonly layers: number;
   readonly dim: number;
   readonly heads: number;
@@ -28,19 +28,21 @@ const LLAMA = {
   batch: 1,
 } as const;
 
+const BERT = {
+  model: "bert",
+  layers: 6,
+  dim: 384,
+  heads: 12,
+  kvHeads: 12,
+  hidden: 1536,
+  words: 30522,
+  past: 0,
+} as const;
+
 const SHAPES: Readonly<Record<string, ModelShape>> = {
-  bert: {
-    model: "bert",
-    layers: 6,
-    dim: 384,
-    heads: 12,
-    kvHeads: 12,
-    hidden: 1536,
-    words: 30522,
-    batch: 8,
-    tokens: 128,
-    past: 0,
-  },
+  bert: { ...BERT, batch: 8, tokens: 128 },
+  // It has 512 positions, small or not.
+  notes: { ...BERT, batch: 1, tokens: 16, past: 240 },
   gpt2: {
     model: "gpt2",
     layers: 12,
@@ -53,13 +55,26 @@ const SHAPES: Readonly<Record<string, ModelShape>> = {
     tokens: 1,
     past: 256,
   },
+  "qwen-0.5b": {
+    model: "qwen2",
+    layers: 24,
+    dim: 896,
+    heads: 14,
+    kvHeads: 2,
+    hidden: 4864,
+    words: 151936,
+    batch: 1,
+    tokens: 1,
+    past: 128,
+  },
   "llama-prefill": { ...LLAMA, tokens: 128, past: 0 },
   "llama-token": { ...LLAMA, tokens: 1, past: 128 },
 };
 
-/** A shape by its name. A small one, which shows that the bench works, has one layer, few words and few tokens. */
+/** A shape by its name; "minilm-8x128" has 8 texts of 128 tokens. A small one, which shows that the bench works, has one layer, few words and few tokens. */
 export function modelShape(name: string, isSmall: boolean): ModelShape {
-  const shape = SHAPES[name];
+  const [, batch, tokens] = /^minilm-(\d+)x(\d+)$/.exec(name) ?? [];
+  const shape = batch === undefined ? SHAPES[name] : { ...BERT, batch: Number(batch), tokens: Number(tokens) };
   if (shape === undefined) throw new Error(`no model has the shape ${name}`);
   return isSmall ? { ...shape, layers: 1, words: 1000, batch: 1, tokens: Math.min(shape.tokens, 16) } : shape;
 }
@@ -85,8 +100,13 @@ export function configOf({ model, layers, dim, heads, kvHeads, hidden, words, to
     intermediate_size: hidden,
     vocab_size: words,
     max_position_embeddings: positions,
+    ...(model === "qwen2" && { tie_word_embeddings: true }),
   };
 }
+
+/** The tokens of a pass, [batch, tokens]. */
+export const idsOf = ({ batch, tokens, words }: ModelShape): Int32Array =>
+  Int32Array.from({ length: batch * tokens }, (_, at) => (at * 37) % words);
 
 /** The matrices of a block, [outputs, inputs], in the order in which a pass multiplies by them. */
 export function matricesOf({ model, dim, heads, kvHeads, hidden }: ModelShape): readonly (readonly [number, number])[] {
@@ -98,7 +118,7 @@ export function matricesOf({ model, dim, heads, kvHeads, hidden }: ModelShape): 
     [dim, dim],
   ] as const;
   const up = [hidden, dim] as const;
-  return [...attention, ...(model === "llama" ? [up, up] : [up]), [dim, hidden]];
+  return [...attention, ...(model === "llama" || model === "qwen2" ? [up, up] : [up]), [dim, hidden]];
 }
 
 /** The bytes of all matrices by which a pass multiplies. */
@@ -108,26 +128,26 @@ export function weightBytes(shape: ModelShape): number {
   return Float32Array.BYTES_PER_ELEMENT * (shape.layers * numbers + head);
 }
 
-/** Random numbers of which every tensor is a part, because the engine copies each to a place of its own. */
+/** Of the random numbers, and between the beginnings of tensors. */
+const [PERIOD, STEP] = [2 ** 16, 16];
+
+/** Random numbers of which every tensor is a part, each from another number on: what begins at the same one is stored once. */
 export class Weights {
   readonly #numbers: Float32Array;
+  #tensors = 0;
 
   constructor(shape: ModelShape) {
     // Normal numbers are slow to make, so the table of words repeats fewer.
-    const some = normalNumbers(2 ** 16, 1).map((number) => number / 32);
+    const some = normalNumbers(PERIOD, 1).map((number) => number / 32);
     const most = Math.max(shape.words * shape.dim, 3 * shape.dim * shape.dim, shape.hidden * shape.dim);
     this.#numbers = new Float32Array(most + some.length);
     for (let at = 0; at < most; at += some.length) this.#numbers.set(some, at);
   }
 
   tensor(...shape: readonly number[]): ParameterTensor {
-    return {
-      data: this.#numbers.subarray(
-        0,
-        shape.reduce((total, size) => total * size, 1),
-      ),
-      shape,
-    };
+    const from = (this.#tensors++ * STEP) % PERIOD;
+    const length = shape.reduce((total, size) => total * size, 1);
+    return { data: this.#numbers.subarray(from, from + length), shape };
   }
 }
 
@@ -184,19 +204,31 @@ const NAMES: Readonly<Record<ModelShape["model"], (shape: ModelShape, put: Put) 
     both(put, "ln_f", dim);
   },
 
-  llama({ layers, dim, heads, kvHeads, hidden, words }, put) {
-    const narrow = (dim / heads) * kvHeads;
-    put("model.embed_tokens.weight", words, dim);
+  llama: putDecoder,
+
+  qwen2(shape, put) {
+    const { layers, dim, heads, kvHeads } = shape;
+    putDecoder(shape, put);
     for (let layer = 0; layer < layers; layer++) {
-      const at = `model.layers.${layer}`;
-      put(`${at}.input_layernorm.weight`, dim);
-      put(`${at}.self_attn.q_proj.weight`, dim, dim);
-      for (const part of ["k", "v"]) put(`${at}.self_attn.${part}_proj.weight`, narrow, dim);
-      put(`${at}.self_attn.o_proj.weight`, dim, dim);
-      put(`${at}.post_attention_layernorm.weight`, dim);
-      for (const part of ["gate", "up"]) put(`${at}.mlp.${part}_proj.weight`, hidden, dim);
-      put(`${at}.mlp.down_proj.weight`, dim, hidden);
+      const at = `model.layers.${layer}.self_attn`;
+      put(`${at}.q_proj.bias`, dim);
+      for (const part of ["k", "v"]) put(`${at}.${part}_proj.bias`, (dim / heads) * kvHeads);
     }
-    put("model.norm.weight", dim);
   },
 };
+
+function putDecoder({ layers, dim, heads, kvHeads, hidden, words }: ModelShape, put: Put): void {
+  const narrow = (dim / heads) * kvHeads;
+  put("model.embed_tokens.weight", words, dim);
+  for (let layer = 0; layer < layers; layer++) {
+    const at = `model.layers.${layer}`;
+    put(`${at}.input_layernorm.weight`, dim);
+    put(`${at}.self_attn.q_proj.weight`, dim, dim);
+    for (const part of ["k", "v"]) put(`${at}.self_attn.${part}_proj.weight`, narrow, dim);
+    put(`${at}.self_attn.o_proj.weight`, dim, dim);
+    put(`${at}.post_attention_layernorm.weight`, dim);
+    for (const part of ["gate", "up"]) put(`${at}.mlp.${part}_proj.weight`, hidden, dim);
+    put(`${at}.mlp.down_proj.weight`, dim, hidden);
+  }
+  put("model.norm.weight", dim);
+}

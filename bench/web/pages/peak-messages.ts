@@ -1,6 +1,6 @@
 // The messages between the page of a peak loop and its workers.
 
-export type Loop = "tile" | "chain" | "read";
+export type Loop = "tile" | "chain" | "int8" | "int4" | "read";
 
 /** Asks a worker to repeat the loop. `read` reads `numbers` numbers each time. */
 export interface Order {

@@ -6,6 +6,8 @@ interface Exports {
   _initialize(): void;
   tile(repeats: number): number;
   chain(repeats: number): number;
+  int8(repeats: number): number;
+  int4(repeats: number): number;
   read(repeats: number, numbers: number): number;
 }
 

@@ -18,5 +18,8 @@ double binary_cross_entropy(const LossTask& task);
 void adam_step(const AdamTask& task);
 void sgd_step(const SgdTask& task);
 void combine(const CombineTask& task);
+void max_rows(const RowSumTask& task);
+void elementwise(const ElementwiseTask& task);
+void softmax_row(const SoftmaxTask& task);
 
 }  // namespace heed::kernels

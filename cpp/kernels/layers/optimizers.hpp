@@ -65,4 +65,16 @@ void add_rows(const RowSumTask& task) {
   });
 }
 
+/// sums = the largest of them and the numbers of rows; NaN where one is NaN.
+void max_rows(const RowSumTask& task) {
+  for_each_vector(task.length, [&](int i, int count) {
+    Batch most = load_some(task.sums + i, count);
+    for (int row = 0; row < task.row_count; ++row) {
+      const Batch number = load_some(task.rows + row * task.stride + i, count);
+      most = xsimd::select((number > most) | xsimd::isnan(number), number, most);
+    }
+    store_some(most, task.sums + i, count);
+  });
+}
+
 }  // namespace heed::kernels

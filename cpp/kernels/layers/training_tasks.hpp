@@ -135,4 +135,40 @@ struct CombineTask {
   float b;
 };
 
+/// Functions of three, of two and of one number, in this order.
+enum class Elementwise : std::uint32_t {
+  select = 0,  // y where x is not 0, else z
+  add = 1,
+  sub = 2,
+  mul = 3,
+  div = 4,
+  equal = 5,  // 1 or 0
+  exp = 6,
+  log = 7,
+  sqrt = 8
+};
+
+/// Numbers one behind the other, or one for all; null: absent.
+struct ElementwiseOperand {
+  const float* numbers;
+  bool is_one;
+};
+
+struct ElementwiseTask {
+  ElementwiseOperand x;
+  ElementwiseOperand y;
+  ElementwiseOperand z;
+  Elementwise function;
+  float* target;
+  int length;
+};
+
+/// A row: its softmax or, with the gradient of that, the gradient of the row.
+struct SoftmaxTask {
+  const float* source;    // the row, or its softmax
+  const float* gradient;  // null: the softmax is to be made
+  float* target;
+  int length;
+};
+
 }  // namespace heed::kernels

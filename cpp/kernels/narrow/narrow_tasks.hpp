@@ -29,12 +29,17 @@ std::ptrdiff_t panel_bytes(WeightFormat format, std::ptrdiff_t inputs);
 /// become zeros.
 struct PackPanelTask {
   WeightFormat format;
-  const std::uint8_t* rows;  // whole blocks, one row after the other
+  const std::uint8_t* rows;  // whole blocks, one row after the other, or f32 numbers, which are rounded
   std::ptrdiff_t inputs;
   int row_count;
   std::uint8_t* panel;
+  bool are_floats = false;
 };
-void pack_panel(const PackPanelTask& task);
+/// False if a number is none that the format can have, or nearly.
+bool pack_panel(const PackPanelTask& task);
+
+/// Whether f32 numbers can be rounded to a format here.
+bool is_rounded_to(WeightFormat format);
 
 /// Bytes that a row of activations takes when it is quantized for products with a format.
 std::ptrdiff_t quantized_bytes(WeightFormat format, std::ptrdiff_t inputs);

@@ -1,6 +1,9 @@
 // Packs rows of stored weights into a panel, and widens packed ones.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "kernels/narrow/formats.hpp"
 
 namespace heed::kernels {
@@ -15,25 +18,50 @@ std::ptrdiff_t panel_bytes(WeightFormat format, std::ptrdiff_t inputs) {
   return with_format(format, [inputs]<class Format>() { return inputs / kGroup * Format::Panel::kGroupBytes; });
 }
 
-/// f16 and bf16: all outputs of one input after those of another.
-inline void pack_half_panel(const PackPanelTask& task) {
-  for (std::ptrdiff_t i = 0; i < task.inputs; ++i) {
-    for (int output = 0; output < task.row_count; ++output) {
-      std::memcpy(task.panel + (i * kNarrowPanel + output) * 2, task.rows + (output * task.inputs + i) * 2, 2);
+/// f16 and bf16: all outputs of one input after those of another. `bits_at` gives them by the number in the rows.
+template <class BitsAt>
+void pack_half_panel(const PackPanelTask& task, BitsAt bits_at) {
+  for (int output = 0; output < task.row_count; ++output) {
+    for (std::ptrdiff_t i = 0; i < task.inputs; ++i) {
+      const std::uint16_t bits = bits_at(output * task.inputs + i);
+      std::memcpy(task.panel + (i * kNarrowPanel + output) * 2, &bits, sizeof bits);
     }
   }
 }
 
-template <class Format>
-void pack_whole_panel(const PackPanelTask& task) {
+inline void put_half_rows(const PackPanelTask& task) {
+  pack_half_panel(task, [&](std::ptrdiff_t at) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, task.rows + at * 2, sizeof bits);
+    return bits;
+  });
+}
+
+/// False if a number is finite in f32 and not in 16 bits.
+inline bool round_half_rows(const PackPanelTask& task) {
+  const bool is_f16 = task.format == WeightFormat::f16;
+  const auto* const numbers = reinterpret_cast<const float*>(task.rows);
+  bool do_fit = true;
+  pack_half_panel(task, [&](std::ptrdiff_t at) {
+    const float number = numbers[at];
+    const std::uint16_t bits = is_f16 ? round_to_f16(number) : round_to_bf16(number);
+    const int exponent = is_f16 ? 0x7C00 : 0x7F80;
+    do_fit = do_fit && ((bits & exponent) != exponent || !(std::abs(number) <= std::numeric_limits<float>::max()));
+    return bits;
+  });
+  return do_fit;
+}
+
+/// `next` gives the groups of a block after the other.
+template <class Format, class Next>
+void pack_whole_panel(const PackPanelTask& task, Next next) {
   using Panel = typename Format::Panel;
   constexpr int kGroups = Format::kBlock.numbers / kGroup;
-  const std::uint8_t* block = task.rows;
   for (int output = 0; output < task.row_count; ++output) {
     std::uint8_t* target = task.panel;
-    for (std::ptrdiff_t i = 0; i < task.inputs; i += Format::kBlock.numbers, block += Format::kBlock.bytes) {
+    for (std::ptrdiff_t i = 0; i < task.inputs; i += Format::kBlock.numbers) {
       StoredGroup groups[kGroups];
-      Format::unpack(block, groups);
+      next(groups);
       for (const StoredGroup& group : groups) {
         Panel::put(target, output, group);
         scales_of<Panel>(target)[output] = group.scale;
@@ -44,13 +72,40 @@ void pack_whole_panel(const PackPanelTask& task) {
   }
 }
 
-void pack_panel(const PackPanelTask& task) {
+template <class Format>
+void put_whole_rows(const PackPanelTask& task) {
+  const std::uint8_t* block = task.rows;
+  pack_whole_panel<Format>(task, [block](StoredGroup* groups) mutable {
+    Format::unpack(block, groups);
+    block += Format::kBlock.bytes;
+  });
+}
+
+template <class Format>
+bool round_whole_rows(const PackPanelTask& task) {
+  const auto* numbers = reinterpret_cast<const float*>(task.rows);
+  bool do_fit = true;
+  pack_whole_panel<Format>(task, [&](StoredGroup* group) {
+    do_fit = Format::round(numbers, group) && do_fit;
+    numbers += kGroup;
+  });
+  return do_fit;
+}
+
+bool is_rounded_to(WeightFormat format) { return format <= WeightFormat::int4; }
+
+bool pack_panel(const PackPanelTask& task) {
   std::memset(task.panel, 0, static_cast<std::size_t>(panel_bytes(task.format, task.inputs)));
-  if (is_half(task.format)) {
-    pack_half_panel(task);
-  } else {
-    with_format(task.format, [&]<class Format>() { pack_whole_panel<Format>(task); });
+  if (task.are_floats) {
+    if (is_half(task.format)) return round_half_rows(task);
+    return task.format == WeightFormat::int8 ? round_whole_rows<Int8Format>(task) : round_whole_rows<Int4Format>(task);
   }
+  if (is_half(task.format)) {
+    put_half_rows(task);
+  } else {
+    with_format(task.format, [&]<class Format>() { put_whole_rows<Format>(task); });
+  }
+  return true;
 }
 
 /// Widens one number of 16 bits.

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/narrow/narrow_tasks.hpp"
+#include "kernels/narrow/quantized_group.hpp"
 
 namespace heed::kernels {
 
@@ -13,8 +13,6 @@ struct StoredGroup {
   std::int8_t numbers[kGroup];
 };
 
-/// The pairs of inputs of a group.
-inline constexpr int kPairs = kGroup / 2;
 inline constexpr int kScaleBytes = kNarrowPanel * 4;
 
 /// Two inputs of all outputs after two others: numbers lie as i32x4.dot_i16x8_s takes them.
@@ -29,6 +27,9 @@ struct Int8Panel {
   }
   static int number_at(const std::uint8_t* group, int output, int i) {
     return static_cast<std::int8_t>(group[i / 2 * kPairBytes + 2 * output + i % 2]);
+  }
+  static I32Batch load_pairs(const std::uint8_t* pairs, int vector) {
+    return load_i8_pairs(pairs + vector * 2 * kLanes);
   }
 };
 
@@ -49,6 +50,7 @@ struct Int4Panel {
     const int byte = group[i / 2 * kPairBytes + 2 * (output % (kNarrowPanel / 2)) + i % 2];
     return output < kNarrowPanel / 2 ? byte & 15 : byte >> 4;
   }
+  static I32Batch load_pairs(const std::uint8_t* pairs, int vector) { return load_nibble_pairs(pairs, vector); }
 };
 
 /// With offsets behind the scales.

@@ -5,12 +5,12 @@
 
 namespace heed::kernels {
 
-/// Loads kLanes numbers without sign.
-[[gnu::always_inline]] inline I32Batch load_u16_lanes(const std::uint8_t* numbers) {
+/// Loads kLanes numbers.
+[[gnu::always_inline]] inline I32Batch load_i16_lanes(const std::uint8_t* numbers) {
 #ifdef __wasm_simd128__
-  return wasm_u32x4_load16x4(numbers);
+  return wasm_i32x4_load16x4(numbers);
 #else
-  std::uint16_t bits[kLanes];
+  std::int16_t bits[kLanes];
   std::memcpy(bits, numbers, sizeof bits);
   alignas(kScratchAlignment) std::int32_t words[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) words[lane] = bits[lane];
@@ -38,15 +38,6 @@ namespace heed::kernels {
   return wasm_i32x4_dot_i16x8(a, b);
 #else
   return ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
-#endif
-}
-
-/// Two int8, as int16, in every lane.
-[[gnu::always_inline]] inline I32Batch broadcast_i8_pair(const std::int8_t* pair) {
-#ifdef __wasm_simd128__
-  return wasm_i16x8_extend_low_i8x16(wasm_v128_load16_splat(pair));
-#else
-  return {(pair[0] & 0xFFFF) | (pair[1] * 0x10000)};
 #endif
 }
 

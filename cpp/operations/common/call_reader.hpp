@@ -8,12 +8,14 @@
 
 namespace heed {
 
-/// Numbers, flags and enumerators take a word, an address likewise. Rows come as a view.
+/// Numbers, flags and enumerators take a word, an address likewise. Rows and matrices come as a view.
 template <typename Field>
 inline constexpr std::size_t kWords =
     std::is_arithmetic_v<Field> || std::is_enum_v<Field> ? 1 : sizeof(Field) / sizeof(std::uint32_t);
 template <typename T>
 inline constexpr std::size_t kWords<Rows<T>> = kWords<PackedView>;
+template <typename T>
+inline constexpr std::size_t kWords<Matrices<T>> = kWords<PackedView>;
 /// Numbers without gaps, whose count other fields say, come as a view, of which only the address is read.
 template <>
 inline constexpr std::size_t kWords<const float*> = kWords<PackedView>;
@@ -48,6 +50,10 @@ class CallReader {
   template <typename T>
   static Rows<T> unpack(const std::uint32_t* words, const Rows<T>* /*field*/) {
     return unpack_rows<T>(*reinterpret_cast<const PackedView*>(words));
+  }
+  template <typename T>
+  static Matrices<T> unpack(const std::uint32_t* words, const Matrices<T>* /*field*/) {
+    return *reinterpret_cast<const PackedView*>(words);
   }
   template <typename T>
   [[gnu::always_inline]] static const T* unpack(const std::uint32_t* words, const T** /*field*/) {

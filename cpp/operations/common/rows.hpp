@@ -31,6 +31,24 @@ Rows<T> unpack_rows(const PackedView& view) {
   return {pointer<T>(view.address), view.shape[2], view.shape[3], view.strides[2]};
 }
 
+/// Matrices of one size. They come as views of [1, count, rows, columns].
+template <typename T>
+struct Matrices {
+  Rows<T> first;
+  Index count = 1;
+  Index step = 0;  // numbers from one to the next
+
+  constexpr Matrices() = default;
+  constexpr Matrices(const Rows<T>& one) : first(one) {}  // NOLINT(google-explicit-constructor): one is some
+  Matrices(const PackedView& view) : first(unpack_rows<T>(view)), count(view.shape[1]), step(view.strides[1]) {}
+
+  [[nodiscard]] Rows<T> at(Index index) const {
+    Rows<T> matrix = first;
+    if (first.is_present()) matrix.data += index * step;
+    return matrix;
+  }
+};
+
 struct RowRules {
   const char* operation;
 
@@ -52,6 +70,14 @@ struct RowRules {
   template <typename T>
   [[nodiscard]] Status check_if_present(const char* name, const Rows<T>& rows, Index count, Index length) const {
     return rows.is_present() ? check(name, rows, count, length) : Status{};
+  }
+
+  /// The same for so many matrices.
+  template <typename T>
+  [[nodiscard]] Status check(const char* name, const Matrices<T>& matrices, Index matrix_count, Index count,
+                             Index length) const {
+    if (matrices.count == matrix_count) return check(name, matrices.first, count, length);
+    return broken(StatusCode::shape, {name, " must be ", matrix_count, " matrices, got ", matrices.count});
   }
 
   /// The end of an operation, which may have been stopped.

@@ -77,12 +77,10 @@ Status run(const NarrowAffineCall& call, Executor& executor, const StopFlag* sto
       }
     });
   }
-  // Few rows read several panels alternately.
-  const Index multiple = Index{kernels::kNarrowPanel} * (input.count <= kernels::kFewRows ? kernels::kPanelsAtOnce : 1);
   constexpr Index kTasksPerWorker = 4;
   const Index row_cuts = divide_up(input.count, Index{kernels::kMostNarrowRows});
   const Index cuts = workers > 1 ? divide_up(kTasksPerWorker * workers, row_cuts) : 1;
-  const Index columns_per_task = round_up(divide_up(output.length, cuts), multiple);
+  const Index columns_per_task = round_up(divide_up(output.length, cuts), Index{kernels::kNarrowPanel});
   const Index tasks = row_cuts * divide_up(output.length, columns_per_task);
   parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
     const Index first_row = task % row_cuts * kernels::kMostNarrowRows;

@@ -24,7 +24,11 @@ Status run(const PackNarrowCall& call, Executor& /*executor*/) {
                                              " outputs, got ", first});
   }
   if (Status status = check_format(kRules, format, inputs); !status.is_ok()) return status;
-  const auto [numbers, bytes] = kernels::block_of(format);
+  const bool are_floats = call.are_floats != 0;
+  if (are_floats && !kernels::is_rounded_to(format)) {
+    return kRules.broken(StatusCode::option, {"f32 numbers must not be packed in a format that only files have"});
+  }
+  const auto [numbers, bytes] = are_floats ? kernels::BlockSize{1, sizeof(float)} : kernels::block_of(format);
   const Index row_bytes = inputs / numbers * bytes;
   const Index panel_bytes = kernels::panel_bytes(format, static_cast<std::ptrdiff_t>(inputs));
   const Index end = divide_up(first + outputs, Index{kernels::kNarrowPanel}) * panel_bytes;
@@ -35,11 +39,16 @@ Status run(const PackNarrowCall& call, Executor& /*executor*/) {
   const auto* rows = pointer<const std::uint8_t>(call.stored.address);
   auto* panel = pointer<std::uint8_t>(call.packed.address) + first / kernels::kNarrowPanel * panel_bytes;
   for (Index output = 0; output < outputs; output += kernels::kNarrowPanel) {
-    kernels::pack_panel({.format = format,
-                         .rows = rows + output * row_bytes,
-                         .inputs = static_cast<std::ptrdiff_t>(inputs),
-                         .row_count = static_cast<int>(std::min<Index>(kernels::kNarrowPanel, outputs - output)),
-                         .panel = panel});
+    const int count = static_cast<int>(std::min<Index>(kernels::kNarrowPanel, outputs - output));
+    if (!kernels::pack_panel({.format = format,
+                              .rows = rows + output * row_bytes,
+                              .inputs = static_cast<std::ptrdiff_t>(inputs),
+                              .row_count = count,
+                              .panel = panel,
+                              .are_floats = are_floats})) {
+      return kRules.broken(StatusCode::option, {"numbers must be finite, and in the range of their format, outputs ",
+                                                first + output, " to ", first + output + count - 1, " have others"});
+    }
     panel += panel_bytes;
   }
   return {};

@@ -15,8 +15,9 @@ struct PackNarrowCall {
   std::int32_t outputs;       // rows in this piece
   std::int32_t inputs;        // numbers of a row
   std::int32_t first_output;  // a multiple of kNarrowPanel
+  std::int32_t are_floats;    // `stored` are f32 numbers, which are rounded to the format: not 0
 
-  HEED_FIELDS(header, stored, packed, format, outputs, inputs, first_output)
+  HEED_FIELDS(header, stored, packed, format, outputs, inputs, first_output, are_floats)
 };
 
 Status run(const PackNarrowCall& call, Executor& executor);

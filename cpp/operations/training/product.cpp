@@ -16,22 +16,25 @@ constexpr Index kPanelsPerTask = 6;
 
 Status check(const ProductCall& call) {
   const auto& [left, right, addend, is_transposed, output] = call;
-  const Index rows = is_transposed ? left.length : left.count;
-  const Index depth = is_transposed ? left.count : left.length;
-  return first_failure({kRules.check_sizes("left", left), kRules.check("right", right, depth, right.length),
-                        kRules.check("output", output, rows, right.length),
-                        kRules.check_if_present("addend", addend, rows, right.length)});
+  const Index left_count = left.first.count, left_length = left.first.length, columns = right.first.length;
+  const Index rows = is_transposed ? left_length : left_count, depth = is_transposed ? left_count : left_length;
+  const Index matrices = output.count;
+  const Status status = first_failure({kRules.check("left", left, matrices, left_count, left_length),
+                                       kRules.check("right", right, matrices, depth, columns),
+                                       kRules.check("output", output, matrices, rows, columns)});
+  if (!status.is_ok() || !addend.first.is_present()) return status;
+  return kRules.check("addend", addend, matrices, rows, columns);
 }
 
 }  // namespace
 
 Status run(const ProductCall& call, Executor& executor, const StopFlag* stop) {
   if (Status status = check(call); !status.is_ok()) return status;
-  const auto& [left, right, addend, is_transposed, output] = call;
-  if (output.count == 0 || output.length == 0) return {};
-  const Index depth = right.count;
-  const double multiplications =
-      static_cast<double>(output.count) * static_cast<double>(depth) * static_cast<double>(output.length);
+  const auto& [lefts, rights, addends, is_transposed, outputs] = call;
+  const Index rows = outputs.first.count, columns = outputs.first.length, depth = rights.first.count;
+  if (outputs.count == 0 || rows == 0 || columns == 0) return {};
+  const double multiplications = static_cast<double>(outputs.count) * static_cast<double>(rows) *
+                                 static_cast<double>(depth) * static_cast<double>(columns);
   const int workers = choose_workers(executor, multiplications);
   const Index panel_floats = Index{kernels::kDepthBlock} * kernels::kPanel;
   const Index panels_floats = panel_floats + kRowsPerTask * kernels::kPanel;
@@ -39,21 +42,24 @@ Status run(const ProductCall& call, Executor& executor, const StopFlag* stop) {
   const Scratch scratch(per_worker * workers);
   if (!scratch.is_available()) return {StatusCode::memory, "product: scratch memory must fit, could not get it"};
 
-  const Index row_cuts = divide_up(output.count, kRowsPerTask);
-  const Index columns_per_task = choose_columns(output.length, output.count, workers, kPanelsPerTask);
-  const Index tasks = row_cuts * divide_up(output.length, columns_per_task);
-  parallel_for(executor, {tasks, workers, stop}, [&](Index task, int worker) {
-    const Index row = task % row_cuts * kRowsPerTask;
-    const Index column = task / row_cuts * columns_per_task;
+  const Index row_cuts = divide_up(rows, kRowsPerTask);
+  const Index columns_per_task = choose_columns(columns, rows, workers, kPanelsPerTask);
+  const Index per_matrix = row_cuts * divide_up(columns, columns_per_task);
+  parallel_for(executor, {per_matrix * outputs.count, workers, stop}, [&](Index task, int worker) {
+    const Index matrix = task / per_matrix, part = task % per_matrix;
+    const Rows<const float> left = lefts.at(matrix), right = rights.at(matrix), addend = addends.at(matrix);
+    const Rows<float> output = outputs.at(matrix);
+    const Index row = part % row_cuts * kRowsPerTask;
+    const Index column = part / row_cuts * columns_per_task;
     float* const own = scratch.data() + worker * per_worker;
     kernels::strided_gemm({.left = left.data + (is_transposed ? row : row * left.stride),
                            .left_stride = stride_of(left),
                            .is_transposed = is_transposed,
-                           .row_count = static_cast<int>(std::min(kRowsPerTask, output.count - row)),
+                           .row_count = static_cast<int>(std::min(kRowsPerTask, rows - row)),
                            .depth = static_cast<int>(depth),
                            .right = right.data + column,
                            .right_stride = stride_of(right),
-                           .columns = static_cast<int>(std::min(columns_per_task, output.length - column)),
+                           .columns = static_cast<int>(std::min(columns_per_task, columns - column)),
                            .addend = addend.is_present() ? addend.row(row) + column : nullptr,
                            .addend_stride = stride_of(addend),
                            .sums = output.row(row) + column,

@@ -1,18 +1,18 @@
-// A product of two matrices as they lie, which backward passes are made of: the gradients of a linear layer are
-// dX = dY W and dW = dY^T X.
+// Products of matrices as they lie, which backward passes are made of: the gradients of a linear layer are dX = dY W
+// and dW = dY^T X.
 #pragma once
 
 #include "operations/common/rows.hpp"
 
 namespace heed {
 
-/// output[rows, columns] = left right + addend.
+/// output[rows, columns] = left right + addend, for as many matrices as there are outputs.
 struct ProductCall {
-  Rows<const float> left;         // [rows, depth], or transposed [depth, rows]
-  Rows<const float> right;        // [depth, columns]
-  Rows<const float> addend = {};  // [rows, columns]; absent: zeros
-  bool is_transposed = false;     // of the left one
-  Rows<float> output;
+  Matrices<const float> left;    // [rows, depth], or transposed [depth, rows]
+  Matrices<const float> right;   // [depth, columns]
+  Matrices<const float> addend;  // [rows, columns]; absent: zeros
+  bool is_transposed = false;    // of the left ones
+  Matrices<float> output;
 
   HEED_FIELDS(left, right, addend, is_transposed, output)
 };

@@ -1,6 +1,7 @@
 #include "operations/training/row_sums.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "heed/rounding.hpp"
 #include "kernels/instances/training.hpp"
@@ -19,7 +20,7 @@ constexpr Index kRowsPerSum = 64;
 }  // namespace
 
 Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
-  const auto& [rows, addend, output] = call;
+  const auto& [rows, addend, output, is_maximum] = call;
   const Status status = first_failure({kRules.check_sizes("rows", rows), kRules.check("output", output, 1, rows.length),
                                        kRules.check_if_present("addend", addend, 1, rows.length)});
   if (!status.is_ok() || rows.length == 0) return status;
@@ -28,6 +29,15 @@ Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
     const Index column = task * kColumnsPerTask;
     const Index columns = std::min(kColumnsPerTask, rows.length - column);
     float* const total = output.data + column;
+    if (is_maximum) {
+      std::fill_n(total, columns, -std::numeric_limits<float>::infinity());
+      kernels::max_rows({.rows = rows.data + column,
+                         .stride = stride_of(rows),
+                         .row_count = static_cast<int>(rows.count),
+                         .length = static_cast<int>(columns),
+                         .sums = total});
+      return;
+    }
     if (addend.is_present()) {
       std::copy_n(addend.data + column, columns, total);
     } else {

@@ -61,12 +61,12 @@ function moved(recorded: Recorded, word: string): number {
   return before.filter((weight, index) => Math.abs(weight - (after[index] ?? 0)) > SEEN).length;
 }
 
-/** How many of all heads move, and what a mean over all of them would show. */
-export function headsText(): string {
+/** How many of all heads move, what a mean over all of them would show, and how many rest on the start with the word on the stage. */
+export function headsText(ending: string): string {
   const [tired = [], wide = []] = ["tired", "wide"].map((ending) => weightsOn(ANIMAL, ending, "animal"));
   const mean = (weights: readonly number[]): string =>
     `${((100 * weights.reduce((sum, weight) => sum + weight, 0)) / weights.length).toFixed(1)}\u00a0%`;
-  return `From tired to wide, ${moved(ANIMAL, "animal")} of ${tired.length} heads change their weight on animal by more than 5 points. The mean over all goes from ${mean(tired)} to ${mean(wide)}. In ${headsAtStart(ANIMAL, "wide")} the start of the sentence gets more than any word.`;
+  return `From tired to wide, ${moved(ANIMAL, "animal")} of ${tired.length} heads change their weight on animal by more than 5 points. The mean over all goes from ${mean(tired)} to ${mean(wide)}. With ${ending}, the start of the sentence gets more than any word in ${headsAtStart(ANIMAL, ending)} of them.`;
 }
 
 /** The other sentence, in which no head notices what changes. */

@@ -10,6 +10,7 @@ import { choice } from "../../src/ui/controls.js";
 import { find, on } from "../../src/ui/dom.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { answerText, failText, headsText } from "./captions.js";
+import { eightLines } from "./lines.js";
 import { ownSentence } from "./own.js";
 import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
 import { largeSentence } from "./sentence.js";
@@ -22,7 +23,7 @@ const store = new Store(FRONT_STATE);
 const stage = largeSentence({
   ...ANIMAL,
   asker: "it",
-  turned: (ending) => store.change({ ending }, "new"),
+  turned: (ending) => store.change({ ending }),
   guessed: (guess) => store.change({ guess }, "new"),
 });
 find("#stage", HTMLElement).replaceChildren(stage.element);
@@ -49,7 +50,6 @@ const stories = choice("Show", STORIES, (value) => {
   if (story !== undefined) store.change({ layer: story.layer, head: story.head }, "new");
 });
 find("#stories", HTMLElement).replaceChildren(stories.element);
-find("#heads-text", HTMLElement).textContent = headsText();
 
 function show(): void {
   const { state } = store;
@@ -70,6 +70,7 @@ function show(): void {
   });
   heads.light([{ row: layer - 1, col: head - 1 }]);
   find("#head-name", HTMLElement).textContent = `head ${head} of layer ${layer}`;
+  find("#heads-text", HTMLElement).textContent = headsText(ending);
   stories.show(`${layer}.${head}`);
   trophy.show(trophyEnding, weightsOf(TROPHY, trophyEnding, state));
   find("#fail-text", HTMLElement).textContent = failText(state);
@@ -93,5 +94,6 @@ own();
 lead();
 if (bringsSentence(store.state) && !comesBack()) find("#own", HTMLElement).scrollIntoView({ behavior: "instant" });
 
+find("#lines", HTMLElement).replaceChildren(eightLines());
 const install = find("#install", HTMLButtonElement);
 install.addEventListener("click", () => void copyFrom(install, "npm install heed"));

@@ -56,7 +56,10 @@ export function largeSentence({ words, endings, asker: asks, turned, guessed }: 
     const room = spots.every(isBeside) ? from.top - THICKEST : from.height / 2;
     for (const [place, to] of spots.entries()) {
       if (place === asker) continue;
-      parts[place]?.arc.setAttribute("d", isBeside(to) ? arch(from, to, room) : acrossLines(from, to));
+      const isAcross = !isBeside(to);
+      const arc = parts[place]?.arc;
+      arc?.setAttribute("d", isAcross ? acrossLines(from, to) : arch(from, to, room));
+      arc?.classList.toggle("across", isAcross);
     }
   }
 

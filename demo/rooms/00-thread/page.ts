@@ -2,14 +2,29 @@
 // what the reader chose there.
 
 import { Store } from "../../src/model/store.js";
-import { ENDINGS } from "../../src/model/toy.js";
+import { ENDINGS, WORDS } from "../../src/model/toy.js";
+import { EMBED, showEmbedded } from "../../src/page/embed.js";
 import { startFrame } from "../../src/page/frame.js";
+import { comesBack } from "../../src/page/kept.js";
 import { boundChoice, boundSlider } from "../../src/ui/controls.js";
 import { button, calm, find, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { exact } from "../../src/ui/numbers.js";
-import { STOPS, type Stop, sceneOf } from "./scene.js";
+import { GUESSES } from "./guesses.js";
+import { sceneOf } from "./scene.js";
+import { startPrint } from "./sheets.js";
 import { stageOf } from "./stage.js";
-import { ASKERS, LOOKED_UP, RAISE, SHARPEST, THREAD_STATE, WIDTHS } from "./state.js";
+import {
+  ASKERS,
+  LOOKED_UP,
+  RAISE,
+  SHARPEST,
+  STOPS,
+  type Stop,
+  THREAD_STATE,
+  type ThreadState,
+  WIDTHS,
+} from "./state.js";
 import "../../style/thread.css";
 
 startFrame();
@@ -24,7 +39,7 @@ const raises = { least: -RAISE, most: RAISE, step: 0.5 };
 
 const CONTROLS: Readonly<Record<Stop, HTMLElement>> = {
   "look-up": boundChoice(store, "lookedUp", "Look up", LOOKED_UP, NEW),
-  "soft look-up": boundSlider(store, "sharpness", "Sharpness", sharpnesses, IN_TENTHS),
+  soft: boundSlider(store, "sharpness", "Sharpness", sharpnesses, IN_TENTHS),
   roles: who(),
   scores: who(),
   scale: boundSlider(store, "width", "Width d", WIDTHS, IN_TENTHS),
@@ -34,6 +49,25 @@ const CONTROLS: Readonly<Record<Stop, HTMLElement>> = {
   heads: boundChoice(store, "heads", "Heads", ["1", "2"], NEW),
   layers: boundChoice(store, "ending", "It was too", ENDINGS, NEW),
 };
+
+/** What each lab opens with, by what was set here. */
+const TAKEN: Readonly<Record<Stop, (state: ThreadState) => Readonly<Record<string, string>>>> = {
+  "look-up": () => ({ T: "0" }),
+  soft: ({ sharpness }) => ({ T: sharpness === 0 ? "inf" : exact(1 / sharpness, 2) }),
+  roles: (state) => ({ ...askerTaken(state), step: "project" }),
+  scores: () => ({ score: "dot" }),
+  scale: ({ width }) => ({ d: String(width) }),
+  softmax: (state) => ({ ...askerTaken({ ...state, asker: "it" }), step: "softmax" }),
+  mix: (state) => ({ ...askerTaken(state), step: "output" }),
+  mask: ({ sees }) => ({ causal: sees === "all" ? "none" : "lower-right" }),
+  heads: ({ heads, ending }) => ({ h: heads, too: ending }),
+  layers: () => ({}),
+};
+
+function askerTaken({ asker, ending }: ThreadState): Readonly<Record<string, string>> {
+  const words = ["The", ...WORDS.slice(1), ending];
+  return { t: words.join(" "), word: String(words.indexOf(asker === "tired" ? ending : asker)) };
+}
 
 const stage = stageOf();
 const [number, name] = [h("span", {}), h("b", {})];
@@ -45,13 +79,20 @@ find("#stage", HTMLElement).append(
 
 const stops = STOPS.map((stop) => {
   const section = find(`[data-stop="${stop}"]`, HTMLElement);
-  section.querySelector(".thread-control")?.replaceChildren(CONTROLS[stop]);
+  const { shows, ...question } = GUESSES[stop];
+  section.querySelector(".thread-control")?.replaceChildren(
+    guess(`five-minutes ${stop}`, question, () => store.change(shows, "new")),
+    CONTROLS[stop],
+  );
   return section;
 });
-let at = 0;
+let at = STOPS.indexOf(STOPS.find((stop) => stop === EMBED) ?? store.state.stop);
 
 function show(): void {
   const stop = STOPS[at] ?? "look-up";
+  const lab = stops[at]?.querySelector<HTMLAnchorElement>("a.lab");
+  const taken = new URLSearchParams(TAKEN[stop](store.state));
+  if (lab) lab.hash = taken.toString();
   number.textContent = `${at + 1} of ${STOPS.length} `;
   name.textContent = stops[at]?.querySelector("h2")?.textContent ?? "";
   [back.disabled, next.disabled] = [at === 0, at === STOPS.length - 1];
@@ -66,19 +107,29 @@ const isBeside = (): boolean => find("#stage", HTMLElement).getBoundingClientRec
 
 /** The line that a stop crosses to become the one on the stage: the middle of what the stage leaves free. */
 function follow(): void {
+  if (EMBED !== "") return;
   const { bottom } = find("#stage", HTMLElement).getBoundingClientRect();
   const line = isBeside() ? innerHeight / 2 : (Math.min(bottom, innerHeight) + innerHeight) / 2;
   const stop = Math.max(0, stops.filter((section) => section.getBoundingClientRect().top <= line).length - 1);
   if (stop === at) return;
   at = stop;
-  show();
+  const name = STOPS[at];
+  if (name !== undefined) store.change({ stop: name });
 }
 
-function go(to: number): void {
-  stops[to]?.scrollIntoView({ behavior: calm() ? "auto" : "smooth", block: isBeside() ? "center" : "start" });
+function go(to: number, behavior: ScrollBehavior = calm() ? "auto" : "smooth"): void {
+  stops[to]?.scrollIntoView({ behavior, block: isBeside() ? "center" : "start" });
 }
 addEventListener("scroll", follow, { passive: true });
 addEventListener("resize", follow);
-store.listen(show);
+store.listen(({ stop }) => {
+  // An address names it.
+  if (stop !== STOPS[at] && EMBED === "") go(STOPS.indexOf(stop), "instant");
+  show();
+});
 show();
+// The browser brings whoever comes back to where they were.
+if (at > 0 && !comesBack()) go(at, "instant");
 follow();
+showEmbedded(find(".thread", HTMLElement));
+startPrint(stops, () => store.state);

@@ -1,20 +1,23 @@
 // What the stage shows at each stop: columns beside the words, arcs from the word that asks, and one sentence. Pure.
 
-import { at, fill, type Matrix, multiply, rowsOf } from "../../src/model/matrix.js";
+import { at, type Matrix, rowsOf } from "../../src/model/matrix.js";
 import { normal } from "../../src/model/random.js";
 import * as toy from "../../src/model/toy.js";
+import type { Draw } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import type { ThreadState } from "./state.js";
+import { pouredIdea, recipesIdea, sharedIdea, spreadIdea, triangleIdea } from "./ideas.js";
+import type { Stop, ThreadState } from "./state.js";
 
 /** "one" and "two" are heads or layers. */
 type Tone = "query" | "key" | "value" | "score" | "one" | "two";
 
 type Cells = Readonly<
-  | { kind: "text"; cells: readonly string[] }
+  /** What lies in a drawer, which is as far out as its weight says. */
+  | { kind: "drawers"; cells: readonly string[]; weights: readonly number[] }
   /** A word's numbers as small squares, of which `full` has the full colour. */
   | { kind: "squares"; cells: readonly (readonly number[])[]; full: number }
-  /** `most` fills the column; below zero a bar goes to the left. */
-  | { kind: "bars"; cells: readonly number[]; most: number; isSigned: boolean; say: (value: number) => string }
+  /** `most` fills the column. */
+  | { kind: "bars"; cells: readonly number[]; most: number; say: (value: number) => string }
 >;
 
 export type Column = Cells & { readonly title: string; readonly tone: Tone };
@@ -28,10 +31,10 @@ export interface ThreadScene {
   readonly query?: { readonly title: string; readonly numbers?: readonly number[]; readonly full?: number };
   readonly arcs: readonly { readonly tone: Tone; readonly weights: readonly number[] }[];
   readonly columns: readonly Column[];
+  /** A picture of its own instead of columns. */
+  readonly idea?: Draw;
   /** The sum of the values, each times its weight, under a column. */
   readonly output?: { readonly numbers: readonly number[]; readonly column: number; readonly whose?: string };
-  /** Keys from here on are hidden. */
-  readonly visible: number;
   /** A number after ^ is a power. */
   readonly said: string;
 }
@@ -41,11 +44,11 @@ function squares(title: string, tone: Tone, numbers: Matrix, full = 1): Column {
 }
 
 function weightBars(title: string, weights: readonly number[], tone: Tone = "one"): Column {
-  return { kind: "bars", title, tone, cells: weights, most: 1, isSigned: false, say: percent };
+  return { kind: "bars", title, tone, cells: weights, most: 1, say: percent };
 }
 
-function scoreBars(title: string, cells: readonly number[], most: number, isSigned = false): Column {
-  return { kind: "bars", title, tone: "score", cells, most, isSigned, say: (score) => exact(score, 1) };
+function scoreBars(title: string, cells: readonly number[], most: number): Column {
+  return { kind: "bars", title, tone: "score", cells, most, say: (score) => exact(score, 1) };
 }
 
 /** What a word's query finds. */
@@ -68,30 +71,34 @@ function givenBy(state: ThreadState) {
 const SCENES = {
   "look-up": ({ state: { lookedUp }, x, words }) => {
     const found = words.indexOf(lookedUp);
-    const cells = rowsOf(toy.valuesOf(x)).map(([body, extent]) => (body ? "a body" : extent ? "an extent" : "–"));
+    const cells = saidValues(x);
     const weights = words.map((_, word) => (word === found ? 1 : 0));
     return {
       keyed: "key",
       query: { title: lookedUp },
-      columns: [weightBars("equal?", weights), { kind: "text", title: "value", tone: "value", cells }],
-      said: found < 0 ? `“${lookedUp}” is no key here: nothing comes back.` : `${lookedUp}: it has ${cells[found]}.`,
+      columns: [weightBars("equal?", weights), { kind: "drawers", title: "value", tone: "value", cells, weights }],
+      said: found < 0 ? `“${lookedUp}” is no key here: nothing comes back.` : `${lookedUp}: ${cells[found]}.`,
     };
   },
-  "soft look-up": ({ state: { sharpness, ending }, x, keys, values }) => {
+  soft: ({ state: { sharpness, ending }, x, keys }) => {
     const wanted = [sharpness, 0, sharpness, 0];
     const { weights, output } = toy.lookOf(x, wanted, { scale: 1 });
     return {
-      query: { title: "a noun with a body", numbers: wanted, full: 8 },
-      columns: [keys, weightBars("weight", weights), values],
+      query: { title: "a noun that lives", numbers: wanted, full: 8 },
+      columns: [
+        keys,
+        weightBars("weight", weights),
+        { kind: "drawers", title: "value", tone: "value", cells: saidValues(x), weights },
+      ],
       output: { numbers: output, column: 2 },
       said: `animal has ${percent(weights[toy.ANIMAL] ?? 0)} of the weight, road ${percent(weights[toy.ROAD] ?? 0)}, ${ending} ${percent(weights[toy.LAST] ?? 0)}. The output has some of each.`,
     };
   },
-  roles: ({ x, words, asker, row, keys, values }) => {
+  roles: ({ x, words, asker, row }) => {
     const wanted = toy.PROPERTIES.filter((_, property) => (row.query[property] ?? 0) > 0).join(", ");
     return {
-      asker,
-      columns: [squares("query", "query", multiply(x, toy.HEADS.nouns), 6), keys, values],
+      columns: [],
+      idea: recipesIdea(words[asker] ?? "", rowsOf(x)[asker] ?? []),
       said: `“${words[asker]}” looks for: ${wanted}. The small words look for nothing.`,
     };
   },
@@ -115,31 +122,26 @@ const SCENES = {
     const range = (scores: readonly number[]): string =>
       `${exact(Math.min(...scores), 1)} to ${exact(Math.max(...scores), 1)}`;
     return {
-      keyed: "key",
-      words: words.map((_, key) => `key ${key + 1}`),
-      columns: [scoreBars("query · key", products, 64, true), scoreBars("÷ √d", divided, 64, true)],
+      columns: [],
+      idea: spreadIdea(
+        [
+          { name: "query · key", scores: products },
+          { name: "divided by √d", scores: divided },
+        ],
+        64,
+      ),
       said: `Random keys of ${width} numbers. Scores reach from ${range(products)}; divided by √${width} = ${Math.sqrt(width)}, from ${range(divided)}.`,
     };
   },
   softmax: ({ state: { raise }, x, words }) => {
     const row = toy.rowOf(x, "nouns", toy.IT, { raise });
-    return {
-      ...asked(words, toy.IT, row),
-      columns: [scoreBars("score", row.scores, 7, true), weightBars("weight", row.weights)],
-      said: softmaxText(row),
-    };
+    return { columns: [], idea: sharedIdea(words, row), said: softmaxText(row) };
   },
-  mix: ({ x, words, asker, row, values }) => {
-    const parts = fill(
-      toy.COUNT,
-      toy.VALUES.length,
-      (word, i) => at(toy.valuesOf(x), word, i) * (row.weights[word] ?? 0),
-    );
+  mix: ({ x, words, asker, row }) => {
     const output = toy.VALUES.map((name, i) => `${name} ${exact(row.output[i] ?? 0, 2)}`).join(", ");
     return {
-      ...asked(words, asker, row),
-      columns: [weightBars("weight", row.weights), values, squares("× weight", "value", parts)],
-      output: { numbers: row.output, column: 2 },
+      columns: [],
+      idea: pouredIdea(words, toy.valuesOf(x), row),
       said: `The output of ${words[asker]}: ${output}.`,
     };
   },
@@ -147,9 +149,8 @@ const SCENES = {
     const visible = sees === "all" ? toy.COUNT : toy.IT + 1;
     const row = toy.rowOf(x, "nouns", toy.IT, { visible });
     return {
-      ...asked(words, toy.IT, row),
-      visible,
-      columns: [weightBars("weight", row.weights)],
+      columns: [],
+      idea: triangleIdea(words, toy.IT, sees !== "all", row.weights),
       said:
         visible === toy.COUNT
           ? "“it” sees the whole sentence."
@@ -179,7 +180,7 @@ const SCENES = {
   layers: ({ state: { ending }, x }) => {
     const [first, second] = [toy.rowOf(x, "adjectives", toy.IT), toy.rowOf(toy.afterLayer(x), "nouns", toy.IT)];
     const added = exact(Math.max(...first.output), 2);
-    const [what, noun] = ending === "tired" ? ["body", "animal"] : ["extent", "road"];
+    const [what, noun] = ending === "tired" ? ["life", "animal"] : ["size", "road"];
     return {
       asker: toy.IT,
       query: { title: "it, in layer 2", numbers: second.query, full: 7 },
@@ -190,16 +191,16 @@ const SCENES = {
     };
   },
 } as const satisfies Readonly<
-  Record<string, (given: Given) => Partial<ThreadScene> & Pick<ThreadScene, "columns" | "said">>
+  Record<Stop, (given: Given) => Partial<ThreadScene> & Pick<ThreadScene, "columns" | "said">>
 >;
-
-export type Stop = keyof typeof SCENES;
-export const STOPS = Object.keys(SCENES) as readonly Stop[];
 
 export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
   const given = givenBy(state);
-  return { words: given.words, keyed: "word", asker: -1, arcs: [], visible: toy.COUNT, ...SCENES[stop](given) };
+  return { words: given.words, keyed: "word", asker: -1, arcs: [], ...SCENES[stop](given) };
 }
+
+const saidValues = (x: Matrix): readonly string[] =>
+  rowsOf(toy.valuesOf(x)).map(([life, size]) => (life ? "it lives" : size ? "it has a size" : "–"));
 
 /** How the weight of animal comes from the scores: its own, the other noun's, and nine that are 0. */
 function softmaxText({ scores, weights }: toy.Row): string {

@@ -2,6 +2,7 @@
 // one stop to the next, so that what changes moves, in both directions.
 
 import { COUNT, KEY_WIDTH, PROPERTIES, VALUES } from "../../src/model/toy.js";
+import { Board } from "../../src/ui/board.js";
 import { find, h, svg } from "../../src/ui/dom.js";
 import { exact, short } from "../../src/ui/numbers.js";
 import type { Column, ThreadScene } from "./scene.js";
@@ -28,9 +29,13 @@ export function stageOf() {
   const lines = rows.map(({ line }) => line);
   const parts = [h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...lines), h("tfoot", {}, foot.line)];
   const board = h("div", { class: "thread-board" }, drawing, h("table", {}, ...parts));
+  const idea = new Board({ steps: [""] });
 
   function show(scene: ThreadScene): void {
-    const { words, asker, columns, output, visible, said } = scene;
+    const { words, asker, columns, output, said } = scene;
+    [board.hidden, idea.element.hidden] = [scene.idea !== undefined, scene.idea === undefined];
+    query.hidden = scene.idea !== undefined;
+    if (scene.idea !== undefined) idea.show(scene.idea);
     const { title = "", numbers, full = 1 } = scene.query ?? {};
     query.replaceChildren(title && `query: ${title} `, numbers ? squares(numbers, full, "query") : "");
     const powers = said.split(/\^([\d.−]+)/);
@@ -51,7 +56,6 @@ export function stageOf() {
     for (const [word, { line, name, places }] of rows.entries()) {
       name.textContent = words[word] ?? "";
       line.classList.toggle("asking", word === asker);
-      line.classList.toggle("unseen", word >= visible);
       for (const [index, place] of places.entries()) {
         showCell(place, columns[index], word);
         place.hidden = index >= columns.length;
@@ -66,7 +70,7 @@ export function stageOf() {
     legend.textContent = legendOf(scene);
   }
 
-  return { element: h("div", { class: "thread-picture" }, query, board, legend, text), show };
+  return { element: h("div", { class: "thread-picture" }, query, board, idea.element, legend, text), show };
 }
 
 function rowOf(name: HTMLElement) {
@@ -87,7 +91,7 @@ function legendOf({ columns, query, output }: ThreadScene): string {
 function showCell(place: HTMLElement, column: Column | undefined, word: number): void {
   if (column?.kind !== "bars") {
     const cells = column?.kind === "squares" ? squares(column.cells[word] ?? [], column.full, column.tone) : "";
-    place.replaceChildren(column?.kind === "text" ? (column.cells[word] ?? "") : cells);
+    place.replaceChildren(column?.kind === "drawers" ? drawer(column, word) : cells);
     return;
   }
   const value = column.cells[word] ?? 0;
@@ -96,9 +100,15 @@ function showCell(place: HTMLElement, column: Column | undefined, word: number):
     bar = h("span", { class: "thread-bar" }, h("i", {}), h("small", {}));
     place.replaceChildren(bar);
   }
-  bar.className = `thread-bar tone-${column.tone}${column.isSigned ? " signed" : ""}${value < 0 ? " below" : ""}`;
-  bar.style.setProperty("--length", Math.min(1, Math.abs(value) / column.most).toFixed(4));
+  bar.className = `thread-bar tone-${column.tone}`;
+  bar.style.setProperty("--length", Math.min(1, value / column.most).toFixed(4));
   find("small", HTMLElement, bar).textContent = value === 0 ? "" : column.say(value);
+}
+
+function drawer({ cells, weights }: Extract<Column, { kind: "drawers" }>, word: number): HTMLElement {
+  const made = h("span", { class: "thread-drawer" }, cells[word] ?? "");
+  made.style.setProperty("--open", (weights[word] ?? 0).toFixed(3));
+  return made;
 }
 
 function squares(numbers: readonly number[], full: number, tone: string): HTMLElement {

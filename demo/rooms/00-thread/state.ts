@@ -5,11 +5,27 @@ import { ENDINGS } from "../../src/model/toy.js";
 
 export const LOOKED_UP = ["animal", "road", "tired"] as const;
 export const ASKERS = ["it", "tired", "animal", "road"] as const;
+/** As they stand in the address. */
+export const STOPS = [
+  "look-up",
+  "soft",
+  "roles",
+  "scores",
+  "scale",
+  "softmax",
+  "mix",
+  "mask",
+  "heads",
+  "layers",
+] as const;
+export type Stop = (typeof STOPS)[number];
+
 export const WIDTHS: readonly number[] = [4, 16, 64, 256, 1024];
 export const SHARPEST = 8;
 export const RAISE = 4;
 
 const FIELDS = {
+  stop: initially("look-up", oneOf("stop", STOPS)),
   lookedUp: initially("road", oneOf("find", LOOKED_UP)),
   sharpness: initially(2, number("sharp", 0, SHARPEST, 1)),
   asker: initially("it", oneOf("who", ASKERS)),

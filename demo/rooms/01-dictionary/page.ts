@@ -2,9 +2,11 @@
 
 import { at, bestOf, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundChoice, boundSlider, choice, slider } from "../../src/ui/controls.js";
 import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sup } from "../../src/ui/math.js";
 import { byChoice, type EditNamed, worded } from "../../src/ui/named-matrices.js";
@@ -129,6 +131,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
   return {
     above: [example],
     menu: [byChoice(store, "vector")],
+    guess: guess("dictionary", GUESSES.dictionary, () => store.change({ temperature: 0 }, "new")),
     pictures: Object.values(pictures),
     first: () => ({ name: "A", row: store.state.asker, col: bestOf(room.scene.weights, store.state.asker) }),
     explain: (spot) => explain(room.scene, spot, room.answer),

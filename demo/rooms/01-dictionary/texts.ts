@@ -67,7 +67,8 @@ export function tasteText(scene: DictionaryScene): string {
     "Minus times minus is plus: someone who dislikes romance is drawn to films with little of it. A dot product also counts length; the cosine compares directions alone.";
   if (differing < 0) return common;
   const [loud, like] = [bestOf(scene.rivals.dot.scores, differing), bestOf(scene.rivals.cosine.scores, differing)];
-  return `${common} ${example.queries[differing]} gets “${example.keys[loud]}” (length ${exact(lengthOf(k, loud), 2)}) by the one, “${example.keys[like]}” (length ${exact(lengthOf(k, like), 2)}) by the other.`;
+  const asks = example.queries[differing] === "you ask" ? "your query" : `“${example.queries[differing]}”`;
+  return `${common} For ${asks}, the dot product picks “${example.keys[loud]}” (length ${exact(lengthOf(k, loud), 2)}), the cosine “${example.keys[like]}” (${exact(lengthOf(k, like), 2)}).`;
 }
 
 export const NUMBERS_TEXT =

@@ -27,7 +27,7 @@ function race(heed: Heed, own: Expr, signal: AbortSignal, say: (text: string) =>
 export function costPicture(engine: Engine, first: ScoreScene) {
   let scene = first;
   let times: ReadonlyMap<Kind, number> = new Map();
-  const rows = h("tbody");
+  const table = h("table", { class: "plain-table" });
   const work = new LongWork({
     name: "Time them on this device",
     run: async (signal, report) => {
@@ -37,11 +37,10 @@ export function costPicture(engine: Engine, first: ScoreScene) {
       return "Timed.";
     },
   });
-  const head = heads("", "more for each pair", "more for each vector", "time, ms", "over scaled dot’s");
   const { element, say } = picture({
     name: "cost",
     title: "What they cost",
-    body: [tableFrame("What they cost", h("table", { class: "plain-table" }, head, rows)), work.line()],
+    body: [tableFrame("What they cost", table), work.line()],
     data: () => ({ width: RACED, hidden: RACED, kinds: ABOUT, milliseconds: Object.fromEntries(times) }),
   });
   say(
@@ -53,12 +52,13 @@ export function costPicture(engine: Engine, first: ScoreScene) {
     const lines = KINDS.map((kind) => {
       const { name, beside = "", once = "" } = ABOUT[kind];
       const time = times.get(kind);
-      const timed = time === undefined ? ["", ""] : [exact(time, 1), exact(time / base, 2)];
+      const timed = time === undefined ? [] : [exact(time, 1), exact(time / base, 2)];
       const row = line(name, [beside, once, ...timed], kind === scene.state.kind ? "own" : undefined);
       row.dataset["kind"] = kind;
       return row;
     });
-    rows.replaceChildren(...lines);
+    const names = times.size === 0 ? [] : ["time, ms", "over scaled dot’s"];
+    table.replaceChildren(heads("", "more for each pair", "more for each vector", ...names), h("tbody", {}, ...lines));
   };
   return { element, show };
 }

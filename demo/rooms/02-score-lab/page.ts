@@ -2,9 +2,11 @@
 
 import { bestOf, type Matrix, rowsOf, rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Entry, Store } from "../../src/model/store.js";
-import { agreement, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { GUESSES } from "../../src/page/guesses.js";
+import { agreed, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundSlider, choice } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
 import { costPicture } from "./cost-picture.js";
@@ -90,6 +92,7 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
     costs.show(scene);
   };
   return {
+    guess: guess("score-lab", GUESSES["score-lab"], () => store.change({ ...INITIAL, kind: "dot" }, "new")),
     pictures: [lab, costs],
     first: () => ({ name: "S", row: rowInView(), col: bestOf(room.scene.weights, rowInView()) }),
     explain: (spot) => explain(room.scene, spot, room.answer),
@@ -117,7 +120,7 @@ function formulaField(read: (formula: string) => void) {
   input.addEventListener("input", () => {
     const trouble = troubleWith(input.value);
     if (trouble !== "") {
-      say(`Cannot be read: ${trouble}. The last valid formula is shown.`, true);
+      say(`Cannot be read: ${trouble}. What could be read before is still shown.`, true);
       return;
     }
     say("", false);
@@ -157,7 +160,7 @@ function givenBy(weights: Matrix, row: number): string {
 function agreementOf(answer: ScoreAnswer | undefined, { strange }: ScoreScene): string {
   if (answer === undefined) return OWN_ARITHMETIC;
   const but = strange === "" ? "" : ", except for your own, whose scores are not all finite";
-  return `All weights come from the kernel. Kernel and worked arithmetic ${agreement(answer.apart)}${but}.`;
+  return `${agreed("All weights", answer.apart).slice(0, -1)}${but}.`;
 }
 
 tellingRoom({

@@ -114,7 +114,8 @@ export class Plane {
     const [cx, cy, isQuery] = [left + x * unit, top - y * unit, key < 0];
     const r = 6 + 12 * Math.sqrt(weight || 0);
     const name = isQuery ? "q" : `k${key + 1}`;
-    const said = `${exact(x, 2)}, ${exact(y, 2)}${isQuery ? "" : `; weight ${percent(weight)}`}`;
+    const figure = Number.isNaN(weight) ? "no number" : percent(weight);
+    const said = `${exact(x, 2)}, ${exact(y, 2)}${isQuery ? "" : `; weight ${figure}`}`;
     const place = { cx, cy };
     const parts = isQuery
       ? [
@@ -136,7 +137,7 @@ export class Plane {
     const label = isQuery ? { x: cx - 22, y: cy - 10, "text-anchor": "end" } : { ...beside, y: cy + 5 };
     return [
       ...parts,
-      shape("text", `${name} label`, { class: "plane-label", ...label }, isQuery ? name : `${name} ${percent(weight)}`),
+      shape("text", `${name} label`, { class: "plane-label", ...label }, isQuery ? name : `${name} ${figure}`),
       shape("circle", `${name} handle`, { ...handle, ...place, r: isQuery ? 24 : Math.max(12, r) }),
     ];
   }

@@ -2,9 +2,11 @@
 
 import { rowsOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundChoice, boundSlider } from "../../src/ui/controls.js";
 import { button, fact, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, root, row, sup } from "../../src/ui/math.js";
 import { exact, percent } from "../../src/ui/numbers.js";
@@ -112,6 +114,7 @@ function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRo
     shown = scene;
   }
   return {
+    guess: guess("scale", GUESSES.scale, () => store.change({ width: 512, scaling: "none" }, "new")),
     pictures: [one, slopes, curves],
     first: () => {
       const { weights } = room.scene.soft;

@@ -2,15 +2,17 @@
 
 import { callsOf, type KernelAnswer, readAnswer } from "../../src/engine/walk-call.js";
 import { at, fill, rowsOfAll, withBlock } from "../../src/model/matrix.js";
-import { NOTHING_EDITED, type State, WALK_STATE } from "../../src/model/state.js";
-import { Store } from "../../src/model/store.js";
+import { INITIAL, NOTHING_EDITED, type State, WALK_STATE } from "../../src/model/state.js";
+import { type Entry, Store } from "../../src/model/store.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { MOST_WIDTH } from "../../src/model/vocabulary.js";
 import { type Walk, walk } from "../../src/model/walk.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { choice } from "../../src/ui/controls.js";
 import { button, find, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { worded } from "../../src/ui/named-matrices.js";
 import { drawer, legend, picture } from "../../src/ui/picture.js";
 import { explain, MATRICES, type MatrixName, type Scene, viewOf } from "../../src/ui/walk-matrices.js";
@@ -25,6 +27,7 @@ import "../../style/walk.css";
 const EDITED = { Wq: "wq", Wk: "wk", Wv: "wv" } as const;
 const isEditable = (name: string): name is keyof typeof EDITED => name in EDITED;
 const SECONDS_A_PLACE = 4;
+const RESTS = PLACES.findIndex(({ step }) => step === "softmax");
 
 const store = new Store(WALK_STATE, ["step", "role", "all"]);
 /** What stands below the board: the sentence and its arcs. */
@@ -41,7 +44,11 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
     steps: PLACES.map(({ title }) => title),
     ticks: PLACES.map(({ tick }) => tick),
     seconds: SECONDS_A_PLACE,
-    moved: (at, leaps) => go(Math.round(at), leaps),
+    rests: RESTS,
+    moved: (at, leaps, isOwn) => {
+      if (!isOwn) go(Math.round(at), leaps ? "new" : "run");
+      else if (at === RESTS) go(at, "same");
+    },
     picked: pick,
   });
   /** Where the board stands or goes, to the nearest place. */
@@ -62,7 +69,7 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
     title: "From words to outputs",
     body: [
       board.element,
-      legend({ query: "above 0", below: "below 0, the darker the larger", share: "attention weights" }),
+      legend({ query: "above 0", below: "below 0; the stronger, the larger", share: "attention weights" }),
     ],
     controls: [heads.element, later, restore],
     more,
@@ -76,12 +83,12 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
   });
 
   /** What is dragged or played is one entry of the history. */
-  function go(at: number, leaps: boolean): void {
+  function go(at: number, entry: Entry): void {
     if (at === here) return;
     here = at;
     // What was pointed at belongs to another place.
     teller.forget();
-    store.change(stateAt(PLACES[at]), leaps ? "new" : "run");
+    store.change(stateAt(PLACES[at]), entry);
   }
 
   /** A cell on the board tells its arithmetic, with the numbers around it. */
@@ -97,6 +104,9 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
   }
 
   return {
+    guess: guess("matrix-walk", GUESSES["matrix-walk"], () =>
+      store.change({ text: INITIAL.text, numbers: null, step: "softmax" }, "new"),
+    ),
     pictures: [element, h("div", { class: "below-picture" }, numbers, ...BESIDES)],
     menu,
     first: () => (room.scene.labels.length === 0 ? undefined : tellingSpot(scene(), placeNow())),

@@ -191,5 +191,5 @@ function caption(walk: Walk, weights: readonly number[] | undefined, asker: numb
     ` ${percent(weight)}`,
   ]);
   const head = state.heads > 1 ? ` (head ${state.head + 1} of ${state.heads})` : "";
-  return [name(word), ` listens to `, ...list, `${head}.`];
+  return [name(word), " → ", ...list, `${head}.`];
 }

@@ -31,7 +31,7 @@ const CHOICES = [
 ] as const;
 
 /** Masks worth starting from, by what they hide. */
-const PRESETS: Readonly<Record<string, Partial<MaskState>>> = {
+export const PRESETS: Readonly<Record<string, Partial<MaskState>>> = {
   "No mask": {},
   Causal: { causal: "lower-right" },
   "Causal with a cache": { causal: "lower-right", queries: 4 },

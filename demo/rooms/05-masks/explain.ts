@@ -7,14 +7,42 @@ import { exact } from "../../src/ui/numbers.js";
 import type { MaskAnswer } from "./call.js";
 import { verdictsOn } from "./rules.js";
 import { LARGE, type MaskScene, sumOf } from "./scene.js";
+import { weightsAt } from "./sight.js";
 
 const TELL = { mask: explainSight, A: explainWeight, sum: explainSum };
 
-/** undefined: there is no such cell. */
-export function explain(scene: MaskScene, { name, row, col }: Cell, answer?: MaskAnswer): Explanation | undefined {
+/** undefined: there is no such cell. `place`: of the board, from no mask at 0 to the mask at 1. */
+export function explain(
+  scene: MaskScene,
+  { name, row, col }: Cell,
+  answer: MaskAnswer | undefined,
+  place: number,
+): Explanation | undefined {
   const { queries, keys } = scene.state;
   if (!isTold(name) || row >= queries || col >= (name === "sum" ? 1 : keys)) return undefined;
-  return TELL[name](scene, row, col, answer);
+  return name === "A" && place < 1 ? explainOnTheWay(scene, row, col, place) : TELL[name](scene, row, col, answer);
+}
+
+/** As the board shows it before all of the mask is there. */
+function explainOnTheWay(scene: MaskScene, row: number, col: number, place: number): Explanation {
+  const weight = weightsAt(scene, scene.weights, place);
+  const [before, result] = [at(scene.plain, row, col), weight(row, col)];
+  return {
+    subject: `weight of k${col + 1} for q${row + 1}`,
+    sentence:
+      place === 0
+        ? "Without the mask: a softmax over the scores of all keys."
+        : "The mask is on its way: what hidden keys lose, the others share.",
+    head: ["", "without mask", "here"],
+    terms: Array.from({ length: scene.state.keys }, (_, key) => ({
+      label: `k${key + 1}`,
+      figures: [exact(at(scene.plain, row, key)), exact(weight(row, key))],
+      own: key === col,
+    })),
+    last: `${exact(before)} → ${exact(result)}`,
+    result,
+    lights: [lit("mask", row, col), lit("A", row, col)],
+  };
 }
 
 const isTold = (name: string): name is keyof typeof TELL => name in TELL;

@@ -2,19 +2,21 @@
 
 import { at, bestOf, rowsOfAll } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { calm, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { HeedMask, type MaskView, turnedMask } from "../../src/ui/heed-mask.js";
 import { numbered, weighed } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, picture } from "../../src/ui/picture.js";
 import { callOf, heedCode, type MaskAnswer, readAnswer, structureOf, torchCode } from "./call.js";
-import { controls } from "./controls.js";
+import { controls, PRESETS } from "./controls.js";
 import { costPicture } from "./cost-picture.js";
 import { explain } from "./explain.js";
 import { type MaskScene, sceneOf } from "./scene.js";
 import { sightOf } from "./sight.js";
-import { MASK_STATE } from "./state.js";
+import { BARE, MASK_STATE } from "./state.js";
 import { lostBy, maskText } from "./texts.js";
 import "../../style/masks.css";
 
@@ -37,8 +39,15 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   const withSums = h("div", { class: "with-sums" }, ...matrices.of(...MATRICES));
   const board = new Board({
     steps: ["no mask", "masked"],
+    rests: 1,
     picked: (row) => teller.point({ name: "A", row: Number(row), col: 0 }, true),
+    moved: (at) => {
+      place = at;
+      teller.tell();
+    },
   });
+  /** Where the board is, or is going. */
+  let place = 1;
   /** The query that the board shows. */
   let shown = 0;
   const mask = new HeedMask();
@@ -62,8 +71,9 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   const cost = costPicture(store, room.engine);
   look(1);
 
-  function look(place?: number): void {
-    board.show(sightOf(room.scene, room.answer?.weights ?? room.scene.weights, shown), place);
+  function look(to?: number): void {
+    place = to ?? place;
+    board.show(sightOf(room.scene, room.answer?.weights ?? room.scene.weights, shown), to);
     say(maskText(room.scene, shown));
   }
 
@@ -81,14 +91,17 @@ function maskRoom(room: RoomContext<MaskScene, MaskAnswer, MatrixName>): BuiltRo
   }
 
   return {
+    guess: guess("masks", GUESSES.masks, () =>
+      store.change({ ...BARE, ...PRESETS["A row that sees nothing"], hiding: "before" }, "new"),
+    ),
     pictures: [element, cost.element],
     menu,
     first: () => {
       const row = tellingRow(room.scene);
       return { name: "A", row, col: bestOf(room.scene.plain, row) };
     },
-    explain: (spot) => explain(room.scene, spot, room.answer),
-    explainOther: (cell) => (cell.name === "mask" ? explain(room.scene, cell, room.answer) : undefined),
+    explain: (spot) => explain(room.scene, spot, room.answer, place),
+    explainOther: (cell) => (cell.name === "mask" ? explain(room.scene, cell, room.answer, place) : undefined),
     light: (lights) => {
       matrices.light(lights);
       shown = lights.find((light) => light.row !== undefined)?.row ?? 0;

@@ -6,6 +6,7 @@ import { type Draw, during, mix, type Shape, shape } from "../../src/ui/board.js
 import { percent } from "../../src/ui/numbers.js";
 import { offsetOf, verdictsOn } from "./rules.js";
 import { keyWord, type MaskScene, queryWord, sumOf } from "./scene.js";
+import type { MaskState } from "./state.js";
 
 const [LINE, TOP, INDEX] = [27, 24, 30];
 /** Thinner curves of other queries are left out. */
@@ -24,14 +25,9 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
   const keyY = (key: number): number => TOP + (firstKey + key + 0.5) * LINE;
   const height = TOP + LINE * Math.max(firstQuery + queries, firstKey + keys) + 4;
   const rules = verdictsOn(state, 0, 0).map(({ rule }) => rule);
-  /** The first rule that takes a key from a query; -1 for a key that stays. */
-  const taken = fill(queries, keys, (row, key) => verdictsOn(state, row, key).findIndex((verdict) => !verdict.sees));
   return (place, width) => {
-    const gone: OfPair = (row, key) => {
-      const rule = at(taken, row, key);
-      return rule < 0 ? 0 : during(place, rule / rules.length, (rule + 1) / rules.length);
-    };
-    const weight = weightsAt(scene, weights, place, gone);
+    const gone = goneAt(state, place);
+    const weight = weightsAt(scene, weights, place);
     const [start, end] = [Math.min(150, width * 0.27), width * 0.48];
     const bars = end + INDEX + 66;
     const most = width - bars - 42;
@@ -57,7 +53,7 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
     const ofKey = (_: unknown, key: number): Shape[] => {
       const [y, part, lost] = [keyY(key), weight(chosen, key), gone(chosen, key)];
       const look = lost === 1 ? "word gone" : "word";
-      const by = lost === 0 ? "" : (rules[at(taken, chosen, key)] ?? "");
+      const by = lost === 0 ? "" : (rules[takerOf(state, chosen, key)] ?? "");
       const bar = { class: "tone-share", x: bars, y: y - 7, width: Math.max(0, part * most), height: 14, rx: 2 };
       return [
         text(`k${key}`, "index", end, y + 4, `k${key + 1}`),
@@ -82,8 +78,23 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
   };
 }
 
+/** The first rule that takes a key from a query; -1 for a key that stays. */
+const takerOf = (state: MaskState, row: number, key: number): number =>
+  verdictsOn(state, row, key).findIndex((verdict) => !verdict.sees);
+
+/** How far each pair is taken, from 0 to 1, by one rule after the other. */
+function goneAt(state: MaskState, place: number): OfPair {
+  const { length } = verdictsOn(state, 0, 0);
+  const taken = fill(state.queries, state.keys, (row, key) => takerOf(state, row, key));
+  return (row, key) => {
+    const rule = at(taken, row, key);
+    return rule < 0 ? 0 : during(place, rule / length, (rule + 1) / length);
+  };
+}
+
 /** What the keys that go had is shared out among the rest, as a softmax does; other ways to hide go straight to their weights. */
-function weightsAt({ state, plain, seen }: MaskScene, weights: Matrix, place: number, gone: OfPair): OfPair {
+export function weightsAt({ state, plain, seen }: MaskScene, weights: Matrix, place: number): OfPair {
+  const gone = goneAt(state, place);
   const left = fill(state.queries, state.keys, (row, key) => at(plain, row, key) * (1 - gone(row, key)));
   return (row, key) =>
     place === 1 || state.hiding !== "before" || sumOf(seen, row) === 0

@@ -34,7 +34,7 @@ function countsOf({ queryHeads, kvHeads, headWidth, layers }: HeadsState) {
 }
 
 export function countsPicture(store: HeadsStore) {
-  const sharing = slider("Key and value heads G", { least: 0, most: 0, step: 1 }, (index) =>
+  const sharing = slider("KV heads G", { least: 0, most: 0, step: 1 }, (index) =>
     store.change({ kvHeads: divisors(store.state.queryHeads)[index] ?? 1 }),
   );
   const sliders = {

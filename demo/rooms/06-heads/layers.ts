@@ -93,11 +93,11 @@ function barsOf(query: readonly number[], width: number): readonly Shape[] {
 export function layersText({ words, first, second, alone }: Layers, step: number): string {
   const nouns = ({ row }: Layers["first"]): string =>
     [toy.ANIMAL, toy.ROAD].map((word) => `${words[word]} ${percent(row.weights[word] ?? 0)}`).join(", ");
-  const [body = 0, extent = 0] = first.row.output;
+  const [life = 0, size = 0] = first.row.output;
   const texts = [
     `A query for a noun cannot choose: ${nouns(alone)}.`,
     `In layer 1, the query of “it” is for an adjective. It finds ${words.at(-1)}: ${percent(first.row.weights.at(-1) ?? 0)}.`,
-    `The output is added to “it”: body ${exact(body, 2)}, extent ${exact(extent, 2)}. So layer 2’s query has body ${exact(second.row.query[2] ?? 0, 1)}, extent ${exact(second.row.query[3] ?? 0, 1)}.`,
+    `The output is added to “it”: life ${exact(life, 2)}, size ${exact(size, 2)}. So layer 2’s query has life ${exact(second.row.query[2] ?? 0, 1)}, size ${exact(second.row.query[3] ?? 0, 1)}.`,
     `Layer 2 can choose: ${nouns(second)}. Change the last word, and it flips.`,
   ];
   return texts[step] ?? "";

@@ -4,10 +4,12 @@ import type { KernelAnswer } from "../../src/engine/walk-call.js";
 import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { type Cell, Store } from "../../src/model/store.js";
 import { ENDINGS } from "../../src/model/toy.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { boundChoice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { byChoice } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
@@ -30,9 +32,18 @@ function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRo
   let place = 0;
   /** The second picture is beside the arithmetic. */
   let isAtLayers = false;
-  const board = new Board({ steps: STEPS.map((step) => STEP_NAMES[step]), moved: go, picked: pick });
+  const rests = STEPS.indexOf("attend");
+  const board = new Board({
+    steps: STEPS.map((step) => STEP_NAMES[step]),
+    rests,
+    moved: (at, _, isOwn) => {
+      if (!isOwn || at === rests) go(at);
+    },
+    picked: pick,
+  });
   const two = new Board({
     steps: LAYER_STEPS,
+    rests: LAYER_STEPS.length - 1,
     moved: (at) => {
       layersPicture.say(layersText(layers(), Math.round(at)));
       teller.tell();
@@ -129,6 +140,7 @@ function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRo
   const tell = (cell: Cell) => explain(scene(), layers(), cell);
   return {
     menu: [byChoice(store, "word")],
+    guess: guess("heads", GUESSES.heads, () => store.change({ heads: "8" }, "new")),
     pictures: [headsPicture, layersPicture, counts],
     first: () => {
       const { it, words } = room.scene;

@@ -161,7 +161,7 @@ export function textOf({ walk, words }: HeadsScene, asker: number, step: Step): 
   const rest = telling.length < all.length ? " The others find nothing and weigh all words alike." : "";
   const ofHeads = telling.map(({ name, found }) => `${name}: ${found[0]}.`).join(" ");
   const texts: Readonly<Record<Step, string>> = {
-    project: `V is X times W_V, ${WIDTH} columns for all heads at once, and a ribbon each here. Q and K have as many.`,
+    project: `V has ${WIDTH} columns. Each head gets some of them, as a ribbon.`,
     split:
       heads.length === 1
         ? `One head keeps all ${WIDTH} columns of W_Q, W_K and W_V, and so of Q, K and V.`

@@ -3,9 +3,11 @@
 import { rowsOfAll, withBlock } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { button, h, heads, tableFrame } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
 import { worded } from "../../src/ui/named-matrices.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
@@ -31,7 +33,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
     choose: (word) => store.change({ asker: word }),
     pick,
   };
-  const sliding = new Board({ steps: SLIDE_STEPS, picked: pick });
+  const sliding = new Board({ steps: SLIDE_STEPS, rests: SLIDE_STEPS.length - 1, picked: pick });
   /** Below the words, which it must not move. */
   const verdict = h("p", { class: "picture-text verdict" });
   const swap = button("", puts(endsSwapped));
@@ -101,6 +103,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
 
   return {
     menu,
+    guess: guess("order", GUESSES.order, () => puts(endsSwapped)()),
     pictures: [words, positions, tried],
     first: () => ({ name: "O", row: Math.max(0, room.scene.places.indexOf(store.state.asker)), col: 1 }),
     explain: (spot) => explain(room.scene, spot, room.answer),

@@ -22,7 +22,7 @@ export function orderText(scene: OrderScene, answer: OrderAnswer | undefined): s
 }
 
 export const KIND_TEXTS: Readonly<Record<Kind, string>> = {
-  none: "Nothing. A score compares two words and not their places; a softmax and a weighted mean are sums, and sums have no order. So it is lost who gave and who was given.",
+  none: "No positions: scores compare words, not places. Who gave, and who received, is lost.",
   causal:
     "Nothing is added, but no word sees a later one. That tells words apart by how many they see, though not by how far away those are.",
   sinusoidal:

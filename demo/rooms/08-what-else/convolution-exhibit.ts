@@ -43,7 +43,7 @@ const pixelsOf = ({ state }: ConvolutionScene): readonly number[] => [state.pixe
 export function convolutionExhibit(teller: Teller, gallery: Gallery): Exhibit {
   const matrices = new NamedMatrices(["W"]);
   const view = ghosts();
-  const board = new Board({ steps: GHOST_STEPS });
+  const board = new Board({ steps: GHOST_STEPS, rests: GHOST_STEPS.length - 1 });
   const panels = [new HeedPixels(), new HeedPixels()];
   for (const one of panels) one.choose = (pixel) => store.change({ pixel });
   return exhibit<ConvolutionScene, "W">(teller, {

@@ -19,7 +19,7 @@ const [CELL, LEFT, TOP, HEIGHT] = [46, 84, 72, 290];
 
 export function fastWeights() {
   let found: { readonly state: readonly number[]; readonly output: readonly number[] } | undefined;
-  const board = new Board({ steps: STEPS });
+  const board = new Board({ steps: STEPS, rests: STEPS.length - 1 });
   board.show(view);
   const { element, say } = picture({
     name: "fast-weights",

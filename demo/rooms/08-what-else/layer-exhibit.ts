@@ -69,6 +69,7 @@ export function layerExhibit(teller: Teller): Exhibit {
   const fast = fastWeights();
   const board = new Board({
     steps: STEPS.map(({ name }) => name),
+    rests: STEPS.length - 1,
     moved: () => {
       layer.say();
       teller.tell();

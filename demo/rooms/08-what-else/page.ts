@@ -1,9 +1,11 @@
 // Room 8, what else attention is: a convolution, a dense layer, an operation on a set, messages on a graph; and how far it reaches.
 
 import { Engine } from "../../src/engine/engine.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { furnish, OWN_ARITHMETIC, startPage } from "../../src/page/room.js";
 import { boundChoice } from "../../src/ui/controls.js";
 import { find } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { atOnce, inPieces, pause } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
 import { convolutionExhibit } from "./convolution-exhibit.js";
@@ -70,6 +72,7 @@ function whatElseRoom() {
     pictures: all,
     menu: all.flatMap(({ menu }) => menu ?? []),
     readout: teller.element,
+    guess: guess("what-else", GUESSES["what-else"], () => store.change({ view: "convolution" }, "new")),
     heedCode: () => current().heedCode(),
     torchCode: () => current().torchCode(),
   });

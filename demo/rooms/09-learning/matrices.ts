@@ -16,7 +16,7 @@ import {
   VALUE_WIDTH,
   WIDTH,
 } from "./scene.js";
-import { LETTERS, WORDS } from "./state.js";
+import { LETTERS, watched } from "./state.js";
 import type { Moment } from "./training-picture.js";
 
 export const NAMES = ["M", "A", "dA", "dS", "dV", "dK", "dQ"] as const;
@@ -55,7 +55,7 @@ function trainedView({ state }: LearningScene, moment: Moment | undefined): Matr
     about: `which letter each output looks at, ${moment === undefined ? "before training" : `after ${moment.step} steps`}`,
     matrix: fill(LETTERS, LETTERS, (row, col) => moment?.weights[row * LETTERS + col] ?? 1 / LETTERS),
     rowLabels: numbered("", LETTERS),
-    colLabels: Array.from(WORDS[state.task]),
+    colLabels: Array.from(watched(state)),
     tone: "share",
     full: 1,
   };
@@ -141,7 +141,7 @@ const TELL: Readonly<Record<Exclude<Part, "A">, (scene: LearningScene, place: Pl
 };
 
 function explainTrained({ state }: LearningScene, row: number, col: number, moment: Moment | undefined): Explanation {
-  const letters = Array.from(WORDS[state.task]);
+  const letters = Array.from(watched(state));
   const subject = `output ${row + 1} looks at “${letters[col]}”`;
   if (moment === undefined) {
     const sentence = "Nothing has been learnt yet: every letter is as good as any other.";

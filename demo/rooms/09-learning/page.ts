@@ -6,12 +6,12 @@ import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src
 import { Board } from "../../src/ui/board.js";
 import { boundSlider } from "../../src/ui/controls.js";
 import { h, tableFrame } from "../../src/ui/dom.js";
-import { percent } from "../../src/ui/numbers.js";
+import { exact, percent } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { callsOf, heedCode, type LearningAnswer, readAnswers, torchCode } from "./calls.js";
 import { explain, NAMES, type Name, viewOf } from "./matrices.js";
 import { paths } from "./paths.js";
-import { type LearningScene, sceneOf } from "./scene.js";
+import { type LearningScene, sceneOf, total } from "./scene.js";
 import { FACTORS, LEARNING_STATE } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
 import "../../style/learning.css";
@@ -51,7 +51,7 @@ function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): B
     title: "A gradient has two paths",
     body: [
       board.element,
-      h("p", { class: "small-label" }, "Orange: gradients. Violet: weights. Each is as wide as it is large."),
+      h("p", { class: "small-label" }, "Brown: gradients. Violet: weights. Each is as wide as it is large."),
       boundSlider(store, "factor", "Multiply scores by", FACTORS),
       h("div", { class: "matrices" }, stacked, ...matrices.of("dV", "dK", "dQ")),
     ],
@@ -72,11 +72,18 @@ function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): B
   };
 }
 
-function textOf({ weights, state }: LearningScene): string {
+/** Gradients in all scores below which the softmax is as good as saturated. */
+const DRY = 0.1;
+
+function textOf({ weights, dScores, state }: LearningScene): string {
   const most = `k1 has ${percent(weights[0] ?? 0)} of the weight, and the loss wants v2.`;
-  return state.factor >= 8
-    ? `${most} The softmax is saturated: hardly any gradient reaches the scores, so attention cannot change its mind. The path into V flows on: it is linear, weight times gradient.`
-    : `${most} The softmax is soft: gradients reach every score, and raise k2’s. Multiply the scores, and watch the left path dry up while the right one flows.`;
+  const gradient = total(dScores.map(Math.abs));
+  if (gradient < DRY)
+    return `${most} The softmax is saturated: hardly any gradient reaches the scores, so attention cannot change its mind. The path into V flows on: it is linear, weight times gradient.`;
+  const soft = total(sceneOf({ ...state, factor: 1 }).dScores.map(Math.abs));
+  return gradient < soft
+    ? `${most} The left path has shrunk to ${exact(gradient, 3)}; with scores times 1 it was ${exact(soft, 3)}. Multiply further, and it dries up, while the right one flows.`
+    : `${most} The softmax is soft: gradients reach every score, and raise k2’s. Multiply the scores: at first the left path grows a little, from 8 on it dries up, and the right one flows.`;
 }
 
 /** Under the causal mask each word but the last is a lesson of its own. */

@@ -8,7 +8,16 @@ import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { type Moment as AnyMoment, type Run, Training, withLoss } from "../../src/ui/training.js";
 import { numbered } from "./scene.js";
-import { answerOf, LETTERS, type LearningState, type LearningStore, TASKS, type Task, WORDS } from "./state.js";
+import {
+  answerOf,
+  isWord,
+  LETTERS,
+  type LearningState,
+  type LearningStore,
+  TASKS,
+  type Task,
+  watched,
+} from "./state.js";
 
 /** The same seed gives the same numbers. */
 const SEED = 1;
@@ -23,11 +32,15 @@ export interface Moment extends AnyMoment {
   readonly weights: Float32Array;
 }
 
-async function learn({ heed, kind: task, signal }: Run<Task>, seen: (moment: Moment) => void): Promise<void> {
+async function learn(
+  { heed, kind: task, signal }: Run<Task>,
+  word: string,
+  seen: (moment: Moment) => void,
+): Promise<void> {
   const { train } = await import("../../../examples/train/one-look.js");
   const { model } = await train({
     task,
-    word: WORDS[task],
+    word,
     seed: SEED,
     steps: STEPS[task] + 1,
     every: EVERY[task],
@@ -47,17 +60,34 @@ export function trainingPicture(
   matrix: readonly HTMLElement[],
   look: () => void,
 ) {
-  const training = new Training<Task, Moment>({
+  /** The word that each task was watched on. */
+  const words = new Map<Task, string>();
+  const training: Training<Task, Moment> = new Training({
     engine,
     every: EVERY,
     steps: STEPS,
-    learn,
+    learn: (run, seen) => {
+      const word = watched(store.state);
+      words.set(run.kind, word);
+      return learn(run, word, seen);
+    },
     chosen: () => ({ kind: store.state.task, step: store.state.step }),
     go: (step) => store.change({ step }),
     series: (moments, values) => [
       { name: "loss", values: moments.map(({ loss }) => loss), tone: "share" },
       // Among 26 letters.
       { name: "by chance", values: values.map(() => Math.log(26)), tone: "soft", dashed: true },
+      // What was trained before runs along: which of the tasks is the hardest?
+      ...TASKS.filter((task) => task !== store.state.task).map((task) => {
+        const losses = new Map(training.momentsOf(task).map(({ step, loss }) => [step, loss]));
+        const known = values.filter((step) => losses.has(step - (step % EVERY[task])));
+        return {
+          name: task,
+          values: known.map((step) => losses.get(step - (step % EVERY[task])) ?? 0),
+          tone: "value",
+          dashed: true,
+        } as const;
+      }),
     ],
     mostLoss: 3.6,
     changed: () => [draw()],
@@ -69,6 +99,16 @@ export function trainingPicture(
     store.change({ guess: Number(place) }, "new"),
   );
   const word = h("p", { class: "learning-word" });
+  const plain = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+  const field = h("input", { ...plain, id: "own-word", maxlength: LETTERS, "aria-describedby": "own-word-message" });
+  const message = h("p", { class: "field-message", id: "own-word-message", role: "status" });
+  field.addEventListener("input", () => {
+    const own = field.value.toLowerCase();
+    message.textContent = own === "" || isWord(own) ? "" : `${LETTERS} letters from a to z`;
+    if (message.textContent === "") store.change({ word: own, guess: 0 }, "run");
+  });
+  const own = h("div", { class: "field" }, h("label", { for: "own-word" }, "A word of your own"), field, message);
+
   const { element, say } = picture({
     name: "training",
     title: "What each output looks at",
@@ -77,8 +117,8 @@ export function trainingPicture(
         "div",
         { class: "learning-stage" },
         h("div", { class: "learning-matrix" }, ...matrix, training.slider.element),
-        h("div", { class: "controls-options" }, guess.element, training.work.line()),
-        h("div", { class: "learning-side" }, word, training.chart),
+        h("div", { class: "controls-options" }, guess.element, training.work.line(), own),
+        h("div", { class: "learning-side" }, word, training.chart, training.hint),
       ),
     ],
     data: () => ({ state: store.state, moments: training.moments }),
@@ -91,7 +131,7 @@ export function trainingPicture(
       cell.classList.toggle("guessed", cell.getAttribute("data-col") === String(state.guess - 1));
     }
     training.draw();
-    word.replaceChildren(...wordOf(state.task, training.moment));
+    word.replaceChildren(...wordOf(state, training.moment));
     say(textOf(state, training.moment));
   }
 
@@ -102,9 +142,13 @@ export function trainingPicture(
     moment: () => training.moment,
     show: (state: LearningState) => {
       task.show(state.task);
-      for (const [index, place] of PLACES.entries()) guess.label(place, WORDS[state.task][index] ?? "");
+      for (const [index, place] of PLACES.entries()) guess.label(place, watched(state)[index] ?? "");
       guess.show(String(state.guess));
+      if (document.activeElement !== field) field.value = state.word;
       training.work.button.disabled = state.guess === 0 && state.step === 0 && !training.isRunning;
+      // The same seed trains the same model again, and watches how it comes to read the other word.
+      if (!training.isRunning && (words.get(state.task) ?? watched(state)) !== watched(state))
+        training.forget(state.task);
       draw();
       training.follow();
     },
@@ -112,18 +156,20 @@ export function trainingPicture(
 }
 
 /** The word, and what the model makes of it: letters that are wrong are pale. */
-function wordOf(task: Task, moment: Moment | undefined): (Node | string)[] {
-  const wanted = answerOf(task);
+function wordOf(state: LearningState, moment: Moment | undefined): (Node | string)[] {
+  const read = watched(state);
+  const wanted = answerOf(state.task, read);
   const letters = Array.from(moment?.answer ?? "?".repeat(LETTERS), (letter, place) =>
     h("span", { class: letter === wanted[place] ? "right" : "wrong" }, letter),
   );
-  return [WORDS[task], h("span", { class: "arrow" }, " → "), h("output", { "aria-label": "The answer" }, ...letters)];
+  return [read, h("span", { class: "arrow" }, " → "), h("output", { "aria-label": "The answer" }, ...letters)];
 }
 
-function textOf({ task, guess }: LearningState, moment: Moment | undefined): string {
-  const word = WORDS[task];
+function textOf(state: LearningState, moment: Moment | undefined): string {
+  const { guess } = state;
+  const word = watched(state);
   if (moment === undefined) {
-    return `A row for each letter of the answer, a column for each letter of the word. Every output looks everywhere alike: nothing has been learnt. ${guess === 0 ? "Guess first." : "Now train."}`;
+    return `A row for each letter of the answer, a column for each letter of the word. Before training, every output looks everywhere equally. ${guess === 0 ? "Pick a letter to begin." : "Now train."}`;
   }
   const first = Array.from(moment.weights.subarray(0, LETTERS));
   const most = Math.max(...first);

@@ -76,7 +76,7 @@ export function beamPicture(store: TranslationStore, networks: Networks, teller:
       tree = FIRST;
       draw("");
       say(
-        "The decoder gives every character a probability and takes the likeliest. Choose how many beginnings stay at each step, and see what it passes over.",
+        "The decoder gives every character a probability and takes the likeliest. Choose how many beginnings stay at each step, and see which branches it drops.",
       );
     } else if (text.trim() !== "") {
       void grow(wanted, state);

@@ -34,11 +34,13 @@ export function gradientsPicture(engine: Engine, trained: () => Pair | undefined
 
   function view(_: number, width: number): View {
     const cell = width / TEXT.length;
+    /** Of both: the bars have one scale. */
+    const longest = Math.max(0, ...(reach?.dot ?? []), ...(reach?.none ?? []));
     const rows = KINDS.map((kind, row) => {
       const lengths = reach?.[kind] ?? [];
       const most = Math.max(0, ...lengths);
       const bars = lengths.map((length, index) => {
-        const size = (HIGH * length) / most;
+        const size = (HIGH * length) / longest;
         const y = row === 0 ? 20 + HIGH - size : 20 + HIGH + LETTERS;
         const [x, height] = [(index + 0.1) * cell, Math.max(0.5, size)];
         return shape("rect", `${kind} ${index}`, { class: kind, x, y, width: 0.8 * cell, height, fill: FILLS[kind] });

@@ -3,9 +3,11 @@
 import type { MatrixView } from "heed/viz";
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundChoice, presets, slider } from "../../src/ui/controls.js";
 import { button, calm, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { picture } from "../../src/ui/picture.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
 import { gradientsPicture } from "./gradients-picture.js";
@@ -21,7 +23,7 @@ import {
 import { kindsOfModels } from "./kinds.js";
 import { linesOf, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
-import { ANSWER, FAILS, NAMES, NETWORKS, RECORDED, type Reading } from "./reading.js";
+import { ANSWER, FAILS, lackOf, NAMES, NETWORKS, nothingRead, RECORDED, type Reading } from "./reading.js";
 import { LONGEST, TRANSLATION_STATE, type TranslationState } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
 import { twoScores } from "./two-scores.js";
@@ -115,7 +117,8 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   function drawLines(): void {
     const { written: count } = room.scene;
     written.show(count, `${count} of ${ANSWER}`);
-    lines.show(readingBy(), count);
+    if (isEmpty()) lines.show(nothingRead(""), 0);
+    else lines.show(readingBy(), count);
     lines.element.ariaBusy = networks.isReading ? "true" : null;
     say(said());
   }
@@ -135,11 +138,16 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   function said(): string {
     const chosen = lines.chosen();
     if (networks.trouble !== "") return networks.trouble;
-    if (room.scene.text.trim() === "") return "Nothing to read yet.";
+    if (isEmpty()) return "Nothing to read yet: type a date.";
     if (room.scene.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
     if (chosen >= 0) return `${saidOf(readingBy(), chosen)}.`;
+    const lack = lackOf(room.scene.text);
+    if (lack !== "" && !networks.isReading)
+      return `Made up: this text has ${lack}, and the network knows nothing else to do than to write a date. Its weights look no less sure.`;
     return "The thicker a line, the larger the attention weight. Each ends at a state of the encoder, which has read as far as there. Point at a character of the date to see its own.";
   }
+
+  const isEmpty = (): boolean => room.scene.text.trim() === "";
 
   /** The largest weight of a character of the date. */
   const spotOf = (row: number) => ({ name: room.scene.network, row, col: bestOf(readingBy().weights, row) });
@@ -160,6 +168,9 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   return {
+    guess: guess("translation", GUESSES.translation, () =>
+      training.element.scrollIntoView({ behavior: calm() ? "auto" : "smooth" }),
+    ),
     pictures: [element, scores, beam, training, gradients, kindsOfModels()],
     first: () => spotOf(Math.max(0, room.scene.written - 1)),
     explain: ({ name, row, col }) =>

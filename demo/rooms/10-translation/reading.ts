@@ -51,5 +51,19 @@ export const RECORDED: { readonly text: string } & Readonly<Record<Network, Read
   luong: readingOf(text, luong.date, luong.scores),
 };
 
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+
+/** What a text lacks of a date as the networks know them, so that they make it up; empty where it lacks nothing. */
+export function lackOf(text: string): string {
+  const words = readable(text).split(/[ ,]+/);
+  const numberIn = (form: RegExp): number => Number(words.map((word) => form.exec(word)?.[1]).find(Boolean) ?? 0);
+  const [day, year] = [numberIn(/^(\d{1,2})(?:st|nd|rd|th)?$/), numberIn(/^(\d{4})$/)];
+  const month = MONTHS.findIndex((name) => words.includes(name));
+  const parts = { day: day > 0, month: month >= 0, year: year > 0 };
+  const missing = Object.entries(parts).flatMap(([name, isThere]) => (isThere ? [] : [name]));
+  if (missing.length > 0) return `no ${missing.join(", no ")}`;
+  return day > new Date(Date.UTC(year, month + 1, 0)).getUTCDate() ? "no such day in that month" : "";
+}
+
 /** A date that Bahdanau's network writes wrong. */
 export const FAILS = "21st june 1969";

@@ -67,7 +67,7 @@ export function trainingPicture(
   };
   const parts = [
     [answers, ...alignment, training.slider.element],
-    [training.chart],
+    [training.chart, training.hint],
     [h("h3", {}, "Right, character by character"), ...right],
     [h("h3", {}, "Whole dates right, against length"), lengths],
   ];

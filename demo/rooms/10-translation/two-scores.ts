@@ -35,7 +35,7 @@ export function twoScores(networks: Networks, matrixOf: (network: Network) => re
       measured[network] = { right, milliseconds };
       lines[network].textContent = `${percent(right)} right, ${exact(milliseconds, 2)} ms a date`;
     }
-    return `${ALL} dates that no training saw, ${PART} at a time. Try “${FAILS}”, which Bahdanau’s gets wrong.`;
+    return `Of ${ALL} dates that no training saw, ${PART} at a time. Others fail: “${FAILS}” with Bahdanau’s, for one.`;
   }
 
   const columns = NETWORKS.map((network) => [

@@ -53,8 +53,11 @@ export function controlsOf(store: LanguageStore, scene: () => LanguageScene, set
       topK.element,
       boundSlider(store, "topP", "Top p", TOP_P, { entry: "run", said: inWords }),
     ],
-    show: ({ state, unknown, columns, leftOut, isFull }: LanguageScene): void => {
-      if (field.value !== state.text) field.value = state.text;
+    show: ({ state, words, unknown, columns, leftOut, isFull }: LanguageScene): void => {
+      // As the words stand above, once some of them were written by the model.
+      const stands = words.filter(({ kind }) => kind !== "hidden").map(({ text }) => text);
+      const text = state.wrote.length > 0 ? stands.join(" ") : state.text;
+      if (field.value !== text) field.value = text;
       const dotted = `Dotted words it does not know, and skips: ${unknown.join(", ")}. The list is below.`;
       note.textContent = `${unknown.length === 0 ? "" : dotted}${tooLong(state.text, leftOut)}`.trim();
       writing.hidden = state.kind === "masked";

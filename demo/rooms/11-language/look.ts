@@ -58,8 +58,8 @@ export function explainWord({ reading, bars, state }: LanguageScene, id: number)
   const names = bars.map(({ word }) => word);
   const scores = bars.map((one) => (logits[one.id] ?? Number.NaN) / state.temperature);
   const softmax = softened(scores, names, { subject: `“${bar.word}”`, at: chosen });
-  const drawn = bar.isKept ? `It is drawn with ${percent(bar.probability / kept)}` : "It is cut off, and never drawn";
-  return { ...softmax, sentence: `${drawn}. A score is a logit over the temperature, ${exact(state.temperature)}.` };
+  const drawn = bar.isKept ? `Probability ${percent(bar.probability / kept)}.` : "It is cut off, and never drawn.";
+  return { ...softmax, sentence: `${drawn} Score = logit ÷ temperature (${exact(state.temperature)}).` };
 }
 
 export function explainLook(scene: LanguageScene, name: Name, col: number, answer?: LanguageAnswer) {

@@ -2,9 +2,11 @@
 
 import { HEADS, type Kind, KNOWN, LAYERS, LONGEST } from "../../src/language/words.js";
 import { Store } from "../../src/model/store.js";
+import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { brokenOff, choice } from "../../src/ui/controls.js";
 import { behind, h } from "../../src/ui/dom.js";
+import { guess } from "../../src/ui/guess.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { type Bar, barList } from "./bars.js";
@@ -111,6 +113,7 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
   }
 
   return {
+    guess: guess("language", GUESSES.language, () => store.change({ kind: "causal", wrote: [] }, "new")),
     pictures: [main, shelf, induction, look, end()],
     first: () => ({ name: WORD, row: room.scene.bars[0]?.id ?? 0, col: 0 }),
     explain: ({ name, col }) => explainLook(room.scene, name, col, room.answer),
@@ -148,7 +151,7 @@ function end(): HTMLElement {
     h(
       "p",
       { class: "picture-text" },
-      "You have seen every part of it now. ",
+      "Now you have seen every part. ",
       h("a", { href: "./#which" }, "Back to the question"),
       " that this began with: a larger model, and the same streams. A decoder alone translates too: it reads the text, and writes the translation after it. ",
       h("a", { href: "./translation.html" }, "Translation"),

@@ -54,8 +54,8 @@ export function streamsOf(hide: (at: number) => void, toggle: Toggle) {
       const x = word instanceof HTMLElement ? word.offsetLeft + word.offsetWidth / 2 : 0;
       return { x, index: scene?.columns.indexOf(at) ?? -1 };
     }).filter(({ index }) => index >= 0);
-    const bands = layers.map(({ attention, mlp, lens }) => {
-      return { top: attention.offsetTop, middle: mlp.offsetTop, bottom: lens.offsetTop };
+    const bands = layers.map(({ attention, mlpLine, mlp, lens }) => {
+      return { top: attention.offsetTop, middle: mlpLine.offsetTop, mlp: mlp.offsetTop, bottom: lens.offsetTop };
     });
     const ends = [embedding.offsetTop - 4, bottom] as const;
     refill(drawing, ...(scene.reading ? drawn(scene, scene.reading, { places, bands, ends }) : []));
@@ -93,10 +93,14 @@ function layerRows(layer: number, toggle: Toggle) {
   });
   const attention = h("div", { class: "attention-band" });
   const [name, mlpName] = [h("span", { class: "band-name" }), h("span", { class: "band-name" })];
-  const mlp = h("div", { class: "mlp-band" }, mlpName);
+  const mlp = h("div", { class: "mlp-band" });
   const lens = h("p", { class: "lens" });
-  const line = h("div", { class: "block-heads" }, name, ...heads);
-  return { element: h("div", {}, line, attention, mlp, lens), heads, names: [name, mlpName], attention, mlp, lens };
+  const [line, mlpLine] = [
+    h("div", { class: "block-heads" }, name, ...heads),
+    h("div", { class: "block-heads" }, mlpName),
+  ];
+  const element = h("div", {}, line, attention, mlpLine, mlp, lens);
+  return { element, heads, names: [name, mlpName], attention, mlpLine, mlp, lens };
 }
 
 function said(begins: string, logits: ArrayLike<number> | undefined): readonly (Node | string)[] {
@@ -104,7 +108,8 @@ function said(begins: string, logits: ArrayLike<number> | undefined): readonly (
 }
 
 type Rows = LayerReading["weights"][number];
-type Band = Readonly<Record<"top" | "middle" | "bottom", number>>;
+/** Attention from `top` to `middle`, the MLP from `mlp` to `bottom`. */
+type Band = Readonly<Record<"top" | "middle" | "mlp" | "bottom", number>>;
 /** `ends`: of the streams, at the top and at the bottom. */
 type Laid = Readonly<{ places: readonly Place[]; bands: readonly Band[]; ends: readonly [number, number] }>;
 
@@ -146,10 +151,10 @@ function drawn(scene: LanguageScene, { embedding, layers }: Reading, { places, b
     }
     for (const { x, index } of places) {
       const out = Math.min(11, pitch / 2 - 3);
-      const [y0, y1] = [band.middle + 6, band.bottom - 6];
+      const [y0, y1] = [band.mlp + 2, band.bottom - 6];
       const size = (STREAM_WIDTH * (found.mlp.added[index] ?? 0)) / widest;
       const around = `M${x} ${y0}C${x + 1.4 * out} ${y0} ${x + 1.4 * out} ${y1} ${x} ${y1}`;
-      line("var(--below)", around, Math.max(0.6, size), { opacity: 0.7 });
+      line("var(--below)", around, Math.max(0.6, size), { class: "added", opacity: 0.7 });
       for (const y of [band.middle - 3, y1]) {
         elements.push(svg("circle", { cx: x, cy: y, r: 4, fill: "var(--paper)", stroke: "var(--soft-ink)" }));
         line("var(--soft-ink)", `M${x - 2.2} ${y}h4.4M${x} ${y - 2.2}v4.4`, 1);

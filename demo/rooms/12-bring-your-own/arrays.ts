@@ -82,6 +82,9 @@ export function assertFinite(array: NamedArray): void {
 
 export const shown = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
 
+/** "one, two and three" */
+export const listed = (parts: readonly string[]): string => parts.join(", ").replace(/, (?=[^,]*$)/, " and ");
+
 /** "1 layer", "2 layers" */
 export const counted = (many: number, what: string): string => `${whole(many)} ${what}${many === 1 ? "" : "s"}`;
 
@@ -114,6 +117,9 @@ export function nameOf(of: { readonly words?: Words }, side: Side, index: number
   const word = of.words?.[side]?.[index];
   return word === undefined ? `${before}${index + 1}` : `${before}${index + 1} ${word}`;
 }
+
+/** Numbers of a model, rather than what it computes. */
+export const isParameter = (name: string): boolean => /(?:^|\.)(?:weight|bias|gamma|beta)$/.test(name);
 
 const DEEPEST = 8;
 

@@ -1,52 +1,50 @@
 // Where arrays and models come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
 
-import { button, fileButton, h } from "../../src/ui/dom.js";
+import { button, fileButton, folderButton, h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { type Arrays, counted, FileTrouble, messageOf, readJson, refuse, shown, surveyOf } from "./arrays.js";
-import { Helper } from "./helper.js";
-import { type BroughtFile, NO_PIECES, recognise, withPiece } from "./model/recognise.js";
-import { modelPanel } from "./model-panel.js";
+import { type Arrays, counted, FileTrouble, messageOf, readJson, shown, surveyOf } from "./arrays.js";
+import type { Helper } from "./helper.js";
+import { type BroughtFile, isWhole, lacking, type ModelFiles, nameOf, withFiles } from "./model/files.js";
+import type { ModelPanel } from "./model-panel.js";
 import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
 import { type BringStore, INITIAL } from "./state.js";
 
 const HELP = [
   "Drop files anywhere on this page. They stay on this device, and a model runs here.",
   "Arrays: queries and keys, [layers, heads, tokens, width], or weights, [layers, heads, queries, keys]; leave out axes of size 1. In JSON, a list “tokens” may name the tokens.",
-  "Models of the shape of GPT-2, BERT or Llama: config.json, model.safetensors or all parts of it, and tokenizer.json.",
+  "Models: a GGUF file, or a folder with config.json, model.safetensors and tokenizer.json, as they are published: Llama, Qwen, Gemma, GPT-2, BERT and others.",
 ];
 
 const FOR_EXAMPLE = '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": ["red", "blue"] }';
 
-/** Where whoever serves this site has put the files of all-MiniLM-L6-v2. Nothing is loaded before somebody asks for it. */
-const FOLDER = "./models/all-MiniLM-L6-v2/";
+const DROP = "drop its GGUF file, or its config.json, tokenizer.json and model.safetensors. They stay on this device.";
 
-const WAITS = "The text below is read as soon as the model is here.";
+/** Where whoever serves this site has put its files. Nothing is loaded before somebody asks for it. */
+const MINILM = {
+  source: new URL("./models/all-MiniLM-L6-v2/", document.baseURI).href,
+  name: "all-MiniLM-L6-v2",
+  lacking: `This site has no files of all-MiniLM-L6-v2: ${DROP}`,
+};
 
 /** Files have hundreds. */
 const MOST_LISTED = 60;
 
-/** `brought`: a source, and whether it is what a model computed, at the place where one was looking. */
-export function bringing(store: BringStore, brought: (source: Source, isModel: boolean) => void) {
-  const helper = new Helper();
-  const panel = modelPanel(store, helper, (source) => {
-    // A page that is still being laid out goes to the picture, and not to what was said before it.
-    delete message.dataset.arrive;
-    brought(source, true);
-  });
+export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, brought: (source: Source) => void) {
   const message = h("p", { class: "field-message", role: "status", "data-arrive": true });
   const list = h("div", { class: "brought" });
   let has: Arrays = { arrays: [], words: [] };
   let roles: Role[] = [];
   /** Arrays that wait for others. */
   let isWaiting = false;
-  let pieces = NO_PIECES;
+  let model: ModelFiles = new Map();
   /** One drop after the other. */
   let reading: Promise<void> = Promise.resolve();
 
   /** In sight: whoever drops files may look elsewhere. */
   const say = (text: string): void => {
+    element.open = true;
     message.textContent = text;
-    for (const one of [message, panel.element]) one.scrollIntoView({ block: "nearest" });
+    message.scrollIntoView({ block: "nearest" });
   };
   const attempt = async (what: () => void | Promise<void>): Promise<void> => {
     try {
@@ -56,18 +54,23 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     }
   };
 
-  const read = async (files: readonly File[]): Promise<void> => {
+  const read = async (files: readonly BroughtFile[]): Promise<void> => {
+    // As they are published; files one by one may have other names.
+    if (files.some(({ path }) => path.includes("/")) && isWhole(files.map(({ path }) => path))) return takeModel(files);
+    element.open = true;
     message.textContent = "Reading …";
-    const found: BroughtFile[] = [];
-    for (const file of files) found.push({ file, piece: await helper.do({ kind: "read", file }) });
-    const own = found.flatMap(({ piece }) => (piece.kind === "arrays" ? [piece] : []));
-    const all = { arrays: own.flatMap(({ arrays }) => arrays), words: own.flatMap(({ words }) => words) };
-    if (own.length > 0) takeArrays(all);
-    if (own.length < found.length) takePieces(found);
+    const [arrays, pieces]: [Arrays[], BroughtFile[]] = [[], []];
+    for (const { path, file } of files) {
+      const piece = await helper.do({ kind: "read", file });
+      if (piece.kind === "arrays") arrays.push(piece);
+      else pieces.push({ path: path === file.name ? piece.path : path, file });
+    }
+    const all = { arrays: arrays.flatMap((one) => one.arrays), words: arrays.flatMap(({ words }) => words) };
+    if (arrays.length > 0) takeArrays(all);
+    if (pieces.length > 0) takeModel(pieces);
   };
-  const readLater = (files: readonly File[]): Promise<void> => {
-    reading = reading.then(() => attempt(() => read(files)));
-    return reading;
+  const readLater = (files: Promise<readonly BroughtFile[]>): void => {
+    reading = reading.then(() => attempt(async () => read(await files)));
   };
 
   const takeArrays = ({ arrays, words }: Arrays): void => {
@@ -89,7 +92,7 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     const sizes = `${counted(source.layers, "layer")}, ${counted(source.heads, "head")}`;
     const tokens = `${whole(source.queries)} queries, ${whole(source.keys)} keys`;
     message.textContent = `Taken: ${sizes}, ${tokens}.${remarkOn(source)}`;
-    brought(source, false);
+    brought(source);
   };
   /** Of weights that are none by softmax. */
   const remarkOn = (source: Source): string => {
@@ -121,75 +124,48 @@ export function bringing(store: BringStore, brought: (source: Source, isModel: b
     );
   };
 
-  /** Pieces of a model, each in the place of one of its kind. */
-  const takePieces = (found: readonly BroughtFile[]): void => {
-    const before = pieces;
-    pieces = found.reduce(withPiece, before);
-    if (pieces === before) {
-      const names = found.map(({ file }) => `“${file.name}”`).join(", ");
-      say(`${names}: not needed. A model takes its config.json, its model.safetensors and its tokenizer.json.`);
-      return;
-    }
-    panel.show(undefined);
-    const { said, model } = recognise(pieces);
-    panel.show(model);
-    say(said);
+  /** All of a model, or pieces of it. */
+  const takeModel = (files: readonly BroughtFile[]): void => {
+    model = withFiles(model, files);
+    message.textContent = "";
+    if (isWhole([...model.keys()])) panel.open({ source: model, name: nameOf(model) });
+    else panel.wait(lacking(model));
   };
-  /** Loads the model that the site has, which runs by itself. */
-  const askSite = (): Promise<void> =>
-    attempt(async () => {
-      element.open = true;
-      panel.ask();
-      say("Loading all-MiniLM-L6-v2 from this site …");
-      await readLater(await siteModel());
-    });
 
   const pasted = h("textarea", { rows: 3, id: "pasted", spellcheck: "false", placeholder: FOR_EXAMPLE });
   const load = button("Load", () => void attempt(() => takeArrays(readJson("pasted", pasted.value))));
   const ways = [
-    fileButton("Open npy, JSON or safetensors…", "arrays", ".npy,.json,.safetensors", (files) => void readLater(files)),
+    fileButton("Open files…", "arrays", ".npy,.json,.safetensors,.gguf", (files) => readLater(pathsOf(files))),
+    folderButton("Open a folder…", "folder", (files) => readLater(pathsOf(files))),
     h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
-    button("Ask MiniLM (91 MB)", () => void askSite()),
+    button("Ask MiniLM (91 MB)", () => panel.open(MINILM)),
   ];
   const help = HELP.map((text) => h("p", { class: "small-label" }, text));
-  const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message, panel.element];
+  const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message];
   const summary = h("summary", {}, "Bring your own arrays, or a model");
   const element = h("details", { class: "bringing" }, summary, ...inside);
-  listenToDrops((files) => {
-    element.open = true;
-    void readLater(files);
-  });
+  listenToDrops(readLater);
   // The front page's "Ask MiniLM" leads here; the store keeps no such word in the address.
-  if (new URLSearchParams(location.hash.slice(1)).has("ask")) void askSite();
+  if (new URLSearchParams(location.hash.slice(1)).has("ask")) panel.open(MINILM);
   return {
     element,
     /** Said where the address asks for what is not there. */
     show: (isMissing: boolean): void => {
       if (!isMissing || message.textContent !== "") return;
       element.open = true;
-      const isText = store.state.text !== INITIAL.text;
-      if (isText) panel.ask();
       const where = "The arrays, or the model, of this address are on the device that it comes from.";
-      message.textContent = `${where} Until you bring some, the example stands in. ${isText ? WAITS : ""}`;
+      message.textContent = `${where} Until you bring some, the example stands in.`;
+      if (store.state.text !== INITIAL.text) panel.wait(`This text is read as soon as its model is here: ${DROP}`);
     },
   };
 }
 
-/** Refuses where the site lacks them. */
-async function siteModel(): Promise<File[]> {
-  const files: File[] = [];
-  for (const name of ["config.json", "tokenizer.json", "model.safetensors"]) {
-    const answer = await fetch(new URL(FOLDER + name, document.baseURI));
-    const isPage = answer.headers.get("content-type")?.includes("html") === true;
-    const help = "Drop its config.json, tokenizer.json and model.safetensors here: they stay on this device.";
-    if (!answer.ok || isPage) refuse(`This site has no ${name} of all-MiniLM-L6-v2. ${help} ${WAITS}`);
-    files.push(new File([await answer.blob()], name));
-  }
-  return files;
-}
+/** Of chosen files; of a chosen folder with its name. */
+const pathsOf = async (files: readonly File[]): Promise<readonly BroughtFile[]> =>
+  files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 
 /** Of files, anywhere on the page. */
-function listenToDrops(dropped: (files: readonly File[]) => void): void {
+function listenToDrops(dropped: (files: Promise<readonly BroughtFile[]>) => void): void {
   const { body } = document;
   document.addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files") !== true) return;
@@ -201,9 +177,32 @@ function listenToDrops(dropped: (files: readonly File[]) => void): void {
   });
   document.addEventListener("drop", (event) => {
     body.classList.remove("dropping");
-    const files = Array.from(event.dataTransfer?.files ?? []);
-    if (files.length === 0) return;
+    const { dataTransfer: transfer } = event;
+    if (transfer === null || transfer.files.length === 0) return;
     event.preventDefault();
-    dropped(files);
+    dropped(filesIn(transfer));
   });
+}
+
+/** Files that were dropped, and those in folders. What was dropped is there only until the event ends. */
+async function filesIn({ files, items }: DataTransfer): Promise<readonly BroughtFile[]> {
+  const entries = Array.from(items, (item) => item.webkitGetAsEntry());
+  if (!entries.some((entry) => entry?.isDirectory)) return pathsOf(Array.from(files));
+  return (await Promise.all(entries.map((entry) => (entry === null ? [] : filesBelow(entry))))).flat();
+}
+
+async function filesBelow(entry: FileSystemEntry): Promise<readonly BroughtFile[]> {
+  if (entry instanceof FileSystemFileEntry) {
+    const file = await new Promise<File>((found, failed) => entry.file(found, failed));
+    return [{ path: entry.fullPath.slice(1), file }];
+  }
+  if (!(entry instanceof FileSystemDirectoryEntry)) return [];
+  const reader = entry.createReader();
+  const inside: BroughtFile[] = [];
+  // A folder is read in parts, of which the last is empty.
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((found, failed) => reader.readEntries(found, failed));
+    if (part.length === 0) return inside;
+    for (const one of part) inside.push(...(await filesBelow(one)));
+  }
 }

@@ -4,28 +4,35 @@ import { choice, slider } from "../../src/ui/controls.js";
 import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
 import { bringing } from "./bringing.js";
+import { Helper } from "./helper.js";
+import { modelPanel } from "./model-panel.js";
 import { PATCHES } from "./photo.js";
 import type { BringScene, Library } from "./scene.js";
+import { firstLook, type Source } from "./source.js";
 import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
 
-const { order, raced, text, brought, ...EXAMPLE } = INITIAL;
+const { order, raced, text, brought, weights, ...EXAMPLE } = INITIAL;
 
 /** What each is first looked at as; fields that it does not decide keep their values. */
 const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {
   example: EXAMPLE,
   photo: { ...LOOKING, source: "photo", causal: "no", row: 18 * PATCHES + 8, col: 18 * PATCHES + 8 },
-  own: { ...LOOKING, source: "own", causal: "no" },
+  // Nothing says whether a model was causal: what was brought is shown in full until somebody says so.
+  own: { ...LOOKING, source: "own", causal: "no", off: [] },
 };
 
 export function controls(store: BringStore, library: Library) {
-  const own = bringing(store, (source, isModel) => {
-    library.own = source;
+  const take = (own: Source, where: Partial<BringState>): void => {
+    library.own = own;
+    store.change({ ...STARTS.own, ...where, brought: store.state.brought + 1 }, "new");
+  };
+  const helper = new Helper();
+  const panel = modelPanel(store, helper, (own) => {
+    const { source, layer, head, off } = store.state;
     // Another text of a model is looked at in the same head.
-    const { layer, head } = isModel && store.state.source === "own" ? store.state : LOOKING;
-    const [row, col] = [source.queries >> 1, source.keys >> 1];
-    // Nothing says whether the model was causal: what was brought is shown in full until somebody says so.
-    store.change({ ...STARTS.own, layer, head, row, col, brought: store.state.brought + 1 }, "new");
+    take(own, source === "own" ? { ...firstLook(own, { layer, head }), off } : firstLook(own));
   });
+  const own = bringing(store, helper, panel, (own) => take(own, { row: own.queries >> 1, col: own.keys >> 1 }));
   const sources = { example: "an example", photo: "a picture", own: "your own" };
   const source = choice<BringState["source"]>("Look at", sources, (value) => {
     if (value === "own" && library.own === undefined) own.element.open = true;
@@ -43,6 +50,7 @@ export function controls(store: BringStore, library: Library) {
   );
   return {
     controls: [source.element, layer.element, head.element, own.element],
+    panel,
     more: [tokens.element, another, causal.element],
     show: ({ state, source: shown, at, vectors }: BringScene): void => {
       source.show(state.source);

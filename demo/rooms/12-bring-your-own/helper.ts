@@ -1,6 +1,7 @@
 // The page's side of the worker that reads files and runs models. It starts with the first task, and is ended where one is stopped.
 
 import { FileTrouble } from "./arrays.js";
+import type { Tell } from "./model/run.js";
 import type { OutcomeOf, Task, Told } from "./worker.js";
 
 export class Helper {
@@ -9,13 +10,13 @@ export class Helper {
   readonly #failing = new Set<(why: Error) => void>();
 
   /** Over a channel of its own. A task cannot be left halfway: aborting ends the worker, and with it what it holds of a model. */
-  do<T extends Task>(task: T, signal?: AbortSignal, say: (text: string) => void = () => {}): Promise<OutcomeOf<T>> {
+  do<T extends Task>(task: T, signal?: AbortSignal, tell: Tell = () => {}): Promise<OutcomeOf<T>> {
     signal?.addEventListener("abort", () => this.#end(new Error("stopped")), { once: true });
     const { port1, port2 } = new MessageChannel();
     return new Promise((settle, fail) => {
       this.#failing.add(fail);
       port1.onmessage = ({ data: told }: MessageEvent<Told<OutcomeOf<T>>>) => {
-        if ("said" in told) return say(told.said);
+        if ("said" in told) return tell(told.said, told.done);
         this.#failing.delete(fail);
         port1.close();
         if ("outcome" in told) settle(told.outcome);

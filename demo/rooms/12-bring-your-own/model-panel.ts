@@ -1,83 +1,148 @@
-// A model that was brought: a text for it, its pass with the means to stop it, and what it says comes next.
+// A model that was brought: its files, how its weights are kept, a text for it, and its pass with the means to stop it.
 
-import { LongWork } from "../../src/ui/controls.js";
-import { h, line } from "../../src/ui/dom.js";
-import { exact, percent, whole } from "../../src/ui/numbers.js";
-import { FileTrouble } from "./arrays.js";
+import { choice, LongWork } from "../../src/ui/controls.js";
+import { h } from "../../src/ui/dom.js";
+import { bytes, exact, whole } from "../../src/ui/numbers.js";
+import { FileTrouble, listed, messageOf } from "./arrays.js";
+import { FORMATS, type Format } from "./formats.js";
 import type { Helper } from "./helper.js";
-import type { Model } from "./model/recognise.js";
+import type { ModelSummary, ModelTask } from "./model/run.js";
 import { passSource, type Source } from "./source.js";
-import { type BringStore, LONGEST_TEXT } from "./state.js";
+import { type BringStore, INITIAL, LONGEST_TEXT } from "./state.js";
 
 const NUMBERS = /^[\d\s,;[\]]*$/;
 
+/** What is opened; `lacking`: what to do where it is not there. */
+type Opened = Pick<ModelTask, "source" | "name"> & { readonly lacking?: string };
+
+export type ModelPanel = ReturnType<typeof modelPanel>;
+
 export function modelPanel(store: BringStore, helper: Helper, ran: (source: Source) => void) {
-  let shown: Model | undefined;
-  /** Its text was brought before any model, which reads it as soon as it is there. */
-  let isAsked = false;
+  /** Counts what was opened, and what of it was introduced. */
+  let [key, introduced] = [0, 0];
+  let opened: Opened | undefined;
+  /** What the model takes as it is stored, which is known once it was loaded so. */
+  let stored: number | undefined;
+  const about = h("p", { class: "model-about small-label" });
   const label = h("label", { for: "model-text" });
-  const field = h("textarea", { id: "model-text", rows: 3, class: "model-text" });
-  const next = h("table", { class: "plain-table", hidden: true });
-  const run = async (signal: AbortSignal, say: (text: string) => void): Promise<string> => {
-    const [model, text] = [shown, field.value];
-    if (model === undefined) return "";
-    next.hidden = true;
-    store.change({ text: text.length <= LONGEST_TEXT ? text : "" });
-    const start = performance.now();
+  const field = h("textarea", { id: "model-text", rows: 2, class: "model-text" });
+  const bar = h("progress", { hidden: true, max: 1, "aria-label": "Read so far" });
+  const formats = choice<Format>("Weights", FORMATS, (weights) => {
+    store.change({ weights });
+    work.begin();
+  });
+
+  const load = async ({ source, name, lacking }: Opened, signal: AbortSignal, say: (text: string) => void) => {
+    const { weights } = store.state;
+    const tell = (said: string, done?: number): void => {
+      say(said);
+      bar.hidden = done === undefined;
+      bar.value = done ?? 0;
+    };
     try {
-      const pass = await helper.do({ kind: "run", model, asked: text }, signal, say);
-      next.hidden = pass.next.length === 0;
-      const lines = pass.next.map(({ word, probability }) => line(h("bdi", {}, word), [percent(probability)]));
-      next.replaceChildren(h("caption", {}, `What ${model.name} takes for the next token`), h("tbody", {}, ...lines));
-      ran(passSource(model, pass));
-      if (isAsked) scrollTo(0, 0);
-      isAsked = false;
-      const seconds = exact(Math.max(0.1, (performance.now() - start) / 1000), 1);
-      const heads = whole(model.layers * model.heads);
+      const task = { kind: "load", key, source, name, weights } as const;
+      return await helper.do(task, signal, tell);
+    } catch (error) {
+      throw lacking === undefined || signal.aborted ? error : new FileTrouble(`${messageOf(error)} ${lacking}`);
+    } finally {
+      bar.hidden = true;
+    }
+  };
+  const introduce = (model: ModelSummary): void => {
+    const { name, type, layers, heads, parameters, positions, takesText, vocabulary } = model;
+    stored = model.bytes["as stored"] ?? stored;
+    for (const format of FORMATS) {
+      const size = format === "as stored" ? stored : model.bytes[format];
+      formats.label(format, size === undefined ? format : `${format}, ${bytes(size)}`);
+    }
+    const kept = Object.entries(model.formats).map(([format, size]) => `${bytes(size)} as ${format}`);
+    const longest = positions === undefined ? "" : ` Texts up to ${whole(positions)} tokens.`;
+    const what = name === type ? name : `${name}, ${type}`;
+    about.textContent = `${what}: ${layers} layers × ${heads} heads, ${many(parameters)} numbers, ${listed(kept)}.${longest}`;
+    formats.element.hidden = false;
+    label.textContent = takesText
+      ? `Text for ${name}`
+      : `Numbers of tokens for ${name}, 0 to ${whole(vocabulary - 1)}: it has no tokenizer.json`;
+    field.placeholder = takesText ? "" : "5, 3, 12";
+    field.dir = takesText ? "auto" : "ltr";
+    const isNew = introduced < key;
+    introduced = key;
+    if (isNew && !takesText && !NUMBERS.test(field.value)) field.value = "";
+    // What comes next is the last word, and not what follows the full stop.
+    if (isNew && model.isCausal && field.value === INITIAL.text) field.value = field.value.replace(/ \w+\.$/, "");
+  };
+  const run = async (signal: AbortSignal, say: (text: string) => void): Promise<string> => {
+    if (opened === undefined) return "";
+    try {
+      const model = await load(opened, signal, say);
+      introduce(model);
+      const text = field.value;
+      if (text.trim() === "") return model.takesText ? "Give a text." : "Give numbers of tokens.";
+      store.change({ text: text.length <= LONGEST_TEXT ? text : "" });
+      const start = performance.now();
+      const pass = await helper.do({ kind: "run", asked: text }, signal, say);
+      ran(passSource(model, pass, (heads) => helper.do({ kind: "without", heads })));
+      const seconds = exact(Math.max(0.01, (performance.now() - start) / 1000), 2);
       const isKept = text.length <= LONGEST_TEXT;
       const lost = isKept ? "" : ` The address keeps no text of more than ${whole(LONGEST_TEXT)} letters.`;
-      return `Done in ${seconds} s: ${pass.words.length} tokens, ${heads} heads to look at.${lost}`;
+      return `Done in ${seconds} s: ${pass.words.length} tokens, ${whole(model.layers * model.heads)} heads to look at.${lost}`;
     } catch (error) {
       if (error instanceof FileTrouble) return error.message;
       throw error;
     }
   };
   const work = new LongWork({ name: "Run it", look: "button primary", run });
+  work.button.hidden = true;
   // Enter begins a line, as in any text.
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || work.isRunning) return;
     event.preventDefault();
     work.begin();
   });
-  const inside = [h("div", { class: "field" }, label, field), work.line(), next];
-  const element = h("div", { class: "model-panel", hidden: true }, ...inside);
+  const line = work.line();
+  line.dataset["arrive"] = "true";
+  const element = h(
+    "div",
+    { class: "model-panel", hidden: true },
+    about,
+    h("div", { class: "field" }, label, field),
+    formats.element,
+    line,
+    bar,
+  );
+  /** A text waits for its model. */
+  const wait = (said: string): void => {
+    element.hidden = false;
+    field.value ||= store.state.text;
+    work.say(said);
+  };
+  const show = (): void => {
+    formats.show(store.state.weights);
+    if (opened === undefined) {
+      label.textContent = "Text for the model";
+      formats.element.hidden = true;
+    }
+  };
+  store.listen(show);
+  show();
   return {
     element,
-    /** undefined: there is none that could run. */
-    show: (model: Model | undefined): void => {
-      shown = model;
-      element.hidden = model === undefined && !isAsked;
-      work.button.hidden = model === undefined;
-      next.hidden = true;
-      work.say("");
-      if (model === undefined) return;
-      const takesText = model.tokenizer !== undefined;
-      const numbers = `Numbers of tokens for ${model.name}, 0 to ${whole(model.vocabulary - 1)}`;
-      label.textContent = takesText ? `Text for ${model.name}` : numbers;
-      field.placeholder = takesText ? "" : "5, 3, 12";
-      field.dir = takesText ? "auto" : "ltr";
-      const text = field.value || store.state.text;
-      field.value = takesText || NUMBERS.test(text) ? text : "";
-      if (isAsked && takesText) work.begin();
-    },
-    /** The text of the address waits for a model. */
-    ask: (): void => {
-      isAsked = true;
-      element.hidden = false;
-      if (shown !== undefined) return;
-      label.textContent = "Text for the model";
-      field.value ||= store.state.text;
-      work.button.hidden = true;
+    wait,
+    /** Loads it and runs it on the text. */
+    open: (next: Opened): void => {
+      [opened, stored] = [next, undefined];
+      key += 1;
+      about.textContent = "";
+      wait("");
+      work.button.hidden = false;
+      element.scrollIntoView({ block: "nearest" });
+      work.begin();
     },
   };
+}
+
+/** 124 million */
+function many(count: number): string {
+  const millions = count / 1e6;
+  return millions < 1 ? whole(count) : `${millions < 10 ? millions.toFixed(1) : whole(millions)} million`;
 }

@@ -5,6 +5,7 @@ import { boundChoice, LongWork } from "../../src/ui/controls.js";
 import { behind, button, h, heads, line, onRecolour } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
+import { offOf } from "./answer-picture.js";
 import { shaderOf } from "./map/tile.js";
 import { glanceAt, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
@@ -12,6 +13,10 @@ import type { BringStore } from "./state.js";
 
 /** Most heads beside each other where they are sorted. */
 const ACROSS = 8;
+/** More layers are drawn small, without numbers. */
+const FEW_LAYERS = 12;
+/** Of heads that are switched off. */
+const MOST_OFF = 32;
 
 type Glance = Awaited<ReturnType<typeof glanceAt>>;
 
@@ -82,6 +87,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
     const known = ({ glance }: HeadTile): number => glance?.entropy ?? Number.POSITIVE_INFINITY;
     const sorted = byEntropy ? [...tiles].sort((a, b) => known(a) - known(b)) : tiles;
     grid.classList.toggle("in-places", !byEntropy);
+    grid.classList.toggle("many", !byEntropy && source.layers > FEW_LAYERS);
     grid.style.setProperty("--across", String(byEntropy ? Math.min(source.heads, ACROSS) : source.heads));
     grid.replaceChildren();
     rows.replaceChildren();
@@ -97,9 +103,19 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
       ? "From the most focused to the most spread out"
       : "One small picture a head, one row a layer";
     const number = "The number says how many keys a head effectively attends to: e to its mean entropy.";
-    say(`${how}. ${number} Choose a head to look into it.`);
+    const off = source.model === undefined ? "" : " Press it again to switch it off or on.";
+    say(`${how}. ${number} Choose a head to look into it.${off}`);
   };
 
+  const isChosen = (layer: number, head: number): boolean => scene.at.layer === layer && scene.at.head === head;
+  const toggle = (index: number): void => {
+    if (scene.source.model === undefined) return;
+    const off = offOf(scene);
+    const others = off.filter((one) => one !== index);
+    store.change({
+      off: others.length < off.length ? others : [...off, index].sort((a, b) => a - b).slice(0, MOST_OFF),
+    });
+  };
   new IntersectionObserver((entries) => {
     isSeen ||= entries.some(({ isIntersecting }) => isIntersecting);
     begin();
@@ -118,13 +134,17 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
         made = undefined;
         tiles = Array.from({ length: source.layers * source.heads }, (_, index) => {
           const [layer, head] = [Math.floor(index / source.heads), index % source.heads];
-          const choose = (): void => store.change({ layer, head });
+          const choose = (): void => (isChosen(layer, head) ? toggle(index) : store.change({ layer, head }));
           return tileOf(layer, head, source.headName?.(layer, head) ?? "", choose);
         });
       }
-      for (const { layer, head, element: tile } of tiles) {
+      const off = offOf(next);
+      tiles.forEach(({ layer, head, element: tile, state: said }, index) => {
         tile.ariaPressed = String(layer === at.layer && head === at.head);
-      }
+        const isOff = off.includes(index);
+        tile.classList.toggle("off", isOff);
+        said.textContent = isOff ? ", off" : "";
+      });
       begin();
       if (!isSorted) sort();
     },
@@ -133,10 +153,16 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
 
 /** A place for a head, empty as yet. */
 function tileOf(layer: number, head: number, title: string, choose: () => void) {
-  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", {}, "…")];
+  const [canvas, name, said] = [h("canvas", { width: 1, height: 1 }), h("b"), h("span", { class: "head-many" }, "…")];
+  const state = h("span");
   const element = Object.assign(button("", choose, "head-tile small-label"), { title });
-  element.append(canvas, h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`), name, said);
-  return { layer, head, element, canvas, name, said };
+  element.append(
+    canvas,
+    h("span", { class: "spoken" }, `Layer ${layer + 1}, head ${head + 1} ${title}`, state),
+    name,
+    said,
+  );
+  return { layer, head, element, canvas, name, said, state };
 }
 
 /** As many keys with equal weights would be as spread out. */

@@ -9,6 +9,7 @@ import { whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { drawn } from "../../src/ui/pieces.js";
 import { Teller } from "../../src/ui/teller.js";
+import { answerPicture } from "./answer-picture.js";
 import { heedCode, saveButton, torchCode } from "./code.js";
 import { controls } from "./controls.js";
 import { devicePicture } from "./device-picture.js";
@@ -52,7 +53,8 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   };
   matrices.listen({ point: (spot, held) => teller.point(placed(spot, scene), held), leave });
 
-  const { show: showControls, ...below } = controls(store, library);
+  const { show: showControls, panel, ...below } = controls(store, library);
+  const own = answerPicture(store, panel);
   const head = headPicture(first, engine, below, { move: (window) => store.change(window), inspect, leave });
   const model = modelPicture(store, engine, first);
   const tell = (col: number): void => teller.point({ name: "sum", row: 0, col }, true);
@@ -78,9 +80,16 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     const view = viewsOf(now, answered)[name];
     matrices.show(() => view && { name, ...view }, [name]);
   };
+  /** Below a model's answer, whose heads it switches, or after the parts of one head. */
+  const placeModel = ({ source }: BringScene): void => {
+    const before = source.model === undefined ? neurons : own;
+    if (before.element.nextElementSibling !== model.element) before.element.after(model.element);
+  };
   /** All that no answer of the kernel changes, piece by piece. */
   const pieces: readonly ((scene: BringScene) => void)[] = [
     showControls,
+    placeModel,
+    own.show,
     ...[photo, model, tokens].map(({ show }) => show),
     ...MATRICES.map((name) => (now: BringScene) => showMatrix(name, now)),
     showNeurons,
@@ -121,7 +130,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   };
 
   const agreement = furnish(root, {
-    pictures: [photo, head, cells, neurons, model, tokens, device].map(({ element }) => element),
+    pictures: [own, photo, head, cells, neurons, model, tokens, device].map(({ element }) => element),
     readout: teller.element,
     heedCode: () => heedCode(scene),
     torchCode: () => torchCode(scene),

@@ -1,9 +1,18 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
 import { magnitude } from "../../src/ui/numbers.js";
-import { type Arrays, assertFinite, type NamedArray, refuse, shown, surveyOf, type Words, wordsOf } from "./arrays.js";
-import { isParameter, type Model } from "./model/recognise.js";
-import type { Pass } from "./model/run.js";
+import {
+  type Arrays,
+  assertFinite,
+  isParameter,
+  type NamedArray,
+  refuse,
+  shown,
+  surveyOf,
+  type Words,
+  wordsOf,
+} from "./arrays.js";
+import type { Answer, ModelSummary, Pass } from "./model/run.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -24,6 +33,11 @@ export interface Source extends Readonly<Record<"layers" | "heads" | "queries" |
   readonly origin: string;
   /** What its queries and its keys are called, where they have names. */
   readonly words?: Words;
+  /** Of a model: what it answered, and what it answers without some heads. */
+  readonly model?: {
+    readonly answer: Answer;
+    readonly without: (heads: readonly number[]) => Promise<Answer>;
+  };
 }
 
 /** What arrays can be taken for, and what that is called. */
@@ -132,7 +146,11 @@ function axesOf({ name, shape, data }: NamedArray) {
 }
 
 /** What a model computed: of each layer the weights of all heads. */
-export function passSource({ name, layers, heads }: Model, { words, weights }: Pass): Source {
+export function passSource(
+  { name, layers, heads }: ModelSummary,
+  { words, weights, answer }: Pass,
+  without: (heads: readonly number[]) => Promise<Answer>,
+): Source {
   const { length } = words;
   return {
     ...{ name: `${name}, ${length} tokens`, layers, heads, queries: length, keys: length },
@@ -140,7 +158,30 @@ export function passSource({ name, layers, heads }: Model, { words, weights }: P
     weights: (layer, head) => weights[layer]?.subarray(head * length ** 2, (head + 1) * length ** 2),
     origin: `as ${name} computed them`,
     words: { q: words, k: words },
+    model: { answer, without },
   };
+}
+
+interface HeadPlace {
+  readonly layer: number;
+  readonly head: number;
+}
+
+/** Of a model: the largest weight of a head, or of all, between words that are no neighbours; not at the first or the last one, where heads rest. */
+export function firstLook({ layers, heads, keys, weights }: Source, only?: HeadPlace) {
+  let found = { layer: 0, head: 0, ...only, row: keys - 1, col: 0 };
+  let most = 0;
+  for (let layer = only?.layer ?? 0; layer <= (only?.layer ?? layers - 1); layer++) {
+    for (let head = only?.head ?? 0; head <= (only?.head ?? heads - 1); head++) {
+      weights?.(layer, head)?.forEach((weight, at) => {
+        const [row, col] = [Math.floor(at / keys), at % keys];
+        if (weight <= most || col === 0 || col === keys - 1 || Math.abs(row - col) < 2) return;
+        most = weight;
+        found = { layer, head, row, col };
+      });
+    }
+  }
+  return found;
 }
 
 /** Queries and keys of a head by their places; scores are `strength` times the products of these. */

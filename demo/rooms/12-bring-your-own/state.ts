@@ -2,6 +2,7 @@
 
 import { codecFrom, initially, number, oneOf, type StateOf, step, text, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
+import { FORMATS } from "./formats.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
 /** Tokens that the device is raced with. */
@@ -20,7 +21,11 @@ export const LONGEST_TEXT = 4000;
 const TEXT = "The animal did not cross the street because it was too tired.";
 
 const place = (key: string, decimals = 0) => number(key, 0, MOST_TOKENS, decimals);
-const chosen = wholes("sum");
+const [chosen, off] = [wholes("sum"), wholes("off")];
+const few = (field: typeof chosen) => ({
+  ...field,
+  read: (written: string) => field.read(written)?.slice(0, MOST_CHOSEN),
+});
 
 const FIELDS = {
   source: initially("example", oneOf("from", ["example", "photo", "own"])),
@@ -35,10 +40,11 @@ const FIELDS = {
   left: initially(0, place("left", 2)),
   span: initially(0, place("span", 2)),
   order: initially("place", oneOf("heads", ["place", "entropy"])),
-  chosen: initially<readonly number[]>([], {
-    ...chosen,
-    read: (written) => chosen.read(written)?.slice(0, MOST_CHOSEN),
-  }),
+  chosen: initially<readonly number[]>([], few(chosen)),
+  /** Heads of a model that are switched off, by their places among those of all layers. */
+  off: initially<readonly number[]>([], few(off)),
+  /** How a model's weights are kept in memory. */
+  weights: initially("as stored", oneOf("weights", FORMATS)),
   raced: initially(512, step("race", RACED)),
   /** For a model that was brought; numbers of tokens where it has no tokenizer. */
   text: initially(TEXT, text("text", LONGEST_TEXT)),

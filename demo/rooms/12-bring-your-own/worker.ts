@@ -1,21 +1,54 @@
 // What takes long, beside the page's own thread: files are read by what they are, arrays in npy, JSON or safetensors, or a piece of a model;
-// and models that were brought are run.
+// and models that were brought are loaded and run.
 
-import { loadSafetensors, loadTokenizer, readSafetensorsHeader } from "heed/layers";
-import { bytes, whole } from "../../src/ui/numbers.js";
-import { arraysOf, FileTrouble, isRecord, messageOf, type NamedArray, parseJson, refuse, surveyOf } from "./arrays.js";
-import { FAMILIES, familyOfNames, isParameter, listed, type Model, type Piece } from "./model/recognise.js";
-import { type Pass, run } from "./model/run.js";
+import { loadSafetensors, readSafetensorsHeader } from "heed/layers";
+import { bytes } from "../../src/ui/numbers.js";
+import {
+  type Arrays,
+  arraysOf,
+  FileTrouble,
+  isParameter,
+  isRecord,
+  messageOf,
+  type NamedArray,
+  parseJson,
+  refuse,
+  surveyOf,
+} from "./arrays.js";
+import { INDEX } from "./model/files.js";
+import {
+  type Answer,
+  load,
+  type ModelSummary,
+  type ModelTask,
+  type Pass,
+  run,
+  type Tell,
+  without,
+} from "./model/run.js";
 import { readNpy } from "./npy.js";
 
 export type Task =
   | { readonly kind: "read"; readonly file: File }
-  | { readonly kind: "run"; readonly model: Model; readonly asked: string };
+  | ({ readonly kind: "load" } & ModelTask)
+  | { readonly kind: "run"; readonly asked: string }
+  | { readonly kind: "without"; readonly heads: readonly number[] };
 
-export type OutcomeOf<T extends Task> = T extends { readonly kind: "read" } ? Piece : Pass;
+/** What a file may be: arrays to be looked at, or a piece of a model, and what it is called among the others. */
+export type Piece = ({ readonly kind: "arrays" } & Arrays) | { readonly kind: "model"; readonly path: string };
+
+interface Outcomes {
+  readonly read: Piece;
+  readonly load: ModelSummary;
+  readonly run: Pass;
+  readonly without: Answer;
+}
+
+export type OutcomeOf<T extends Task> = Outcomes[T["kind"]];
 
 export type Told<Outcome> =
-  | { readonly said: string }
+  /** `done`: how much of it, of 1. */
+  | { readonly said: string; readonly done?: number | undefined }
   | { readonly outcome: Outcome }
   /** `isFile`: in words for the reader; else what broke. */
   | { readonly why: string; readonly isFile: boolean };
@@ -23,9 +56,9 @@ export type Told<Outcome> =
 /** Of arrays: parameters of a model are counted, not weighed. JSON takes many times its size while it is read. */
 const LARGEST = { array: 1e9, json: 256e6 };
 
-/** Beside the pieces of a model where it is published. */
+/** What is published beside the parameters of a model and says by its name alone what it is. */
 const SPARE =
-  /^(?:generation_config|tokenizer_config|special_tokens_map|added_tokens|vocab|preprocessor_config)\b.*\.json$|^(?:merges|vocab)\b.*\.txt$/i;
+  /^(?:(?:generation|tokenizer|preprocessor|sentence_bert)_config|special_tokens_map|added_tokens|vocab|modules)\b.*\.json$|^(?:merges|vocab)\b.*\.txt$|\.(?:gguf|jinja)$/i;
 
 const READERS: Readonly<Record<string, (file: File, stem: string) => Promise<Piece>>> = {
   npy: async (file, stem) => {
@@ -37,25 +70,16 @@ const READERS: Readonly<Record<string, (file: File, stem: string) => Promise<Pie
     const value = parseJson(stem, await file.text());
     if (isRecord(value)) {
       const { weight_map: files, model, model_type: type, architectures } = value;
-      if (isRecord(files)) return { kind: "index", files: [...new Set(Object.values(files).map(String))] };
-      if (isRecord(model) && "vocab" in model) {
-        return { kind: "tokenizer", tokens: (await loadTokenizer(value)).vocabularySize };
-      }
-      if (typeof type === "string" || architectures !== undefined) return { kind: "config", config: value };
+      if (isRecord(files)) return { kind: "model", path: INDEX };
+      if (isRecord(model) && "vocab" in model) return { kind: "model", path: "tokenizer.json" };
+      if (typeof type === "string" || architectures !== undefined) return { kind: "model", path: "config.json" };
     }
     return { kind: "arrays", ...arraysOf(stem, value) };
   },
   safetensors: async (file) => {
     const header = await readSafetensorsHeader(file);
-    const tensors = Array.from(header.tensors, ([name, { shape }]) => ({ name, shape }));
-    if (familyOfNames(tensors) !== undefined) return { kind: "parameters", tensors };
-    const parameters = tensors.filter(({ name }) => isParameter(name));
-    if (parameters.length > tensors.length / 2) {
-      const holds = `holds ${whole(parameters.length)} parameters, “${parameters[0]?.name}” for one`;
-      const taken = `Taken are models of the shape of ${listed(FAMILIES.map(({ name }) => name))}, or arrays.`;
-      const lacks = "of no model that is known here, and no queries, keys or weights";
-      refuse(`“${file.name}” ${holds}, ${lacks}. ${taken}`);
-    }
+    const names = [...header.tensors.keys()];
+    if (names.filter(isParameter).length > names.length / 2) return { kind: "model", path: file.name };
     assertSize(file, LARGEST.array);
     const arrays = Array.from(await loadSafetensors(file)).flatMap(([name, { data, shape }]): NamedArray[] =>
       data instanceof Float32Array ? [{ name, shape, data }] : [],
@@ -68,8 +92,8 @@ const READERS: Readonly<Record<string, (file: File, stem: string) => Promise<Pie
 /** Refuses what cannot be read. */
 async function readFile(file: File): Promise<Piece> {
   const [, stem = file.name, ending = ""] = /^(.*)\.([^.]+)$/.exec(file.name) ?? [];
-  if (SPARE.test(file.name)) return { kind: "spare" };
-  const read = READERS[ending.toLowerCase()] ?? refuse(`“${file.name}” is none of npy, json and safetensors.`);
+  if (SPARE.test(file.name)) return { kind: "model", path: file.name };
+  const read = READERS[ending.toLowerCase()] ?? refuse(`“${file.name}” is none of npy, json, safetensors and gguf.`);
   try {
     return await read(file, stem);
   } catch (error) {
@@ -82,9 +106,11 @@ function assertSize(file: File, most: number): void {
   refuse(`“${file.name}” is too large: ${bytes(file.size)}, and this page takes ${bytes(most)}.`);
 }
 
-async function outcomeOf(task: Task, say: (text: string) => void): Promise<readonly [Piece | Pass, Transferable[]]> {
+async function outcomeOf(task: Task, tell: Tell): Promise<readonly [Outcomes[Task["kind"]], Transferable[]]> {
+  if (task.kind === "load") return [await load(task, tell), []];
+  if (task.kind === "without") return [await without(task.heads), []];
   if (task.kind === "run") {
-    const pass = await run(task.model, task.asked, say);
+    const pass = await run(task.asked, tell);
     return [pass, pass.weights.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []))];
   }
   const piece = await readFile(task.file);
@@ -95,9 +121,10 @@ async function outcomeOf(task: Task, say: (text: string) => void): Promise<reado
 }
 
 addEventListener("message", async ({ data: task, ports: [port] }: MessageEvent<Task>) => {
-  const tell = (told: Told<Piece | Pass>, transfer: Transferable[] = []): void => port?.postMessage(told, transfer);
+  const tell = (told: Told<Outcomes[Task["kind"]]>, transfer: Transferable[] = []): void =>
+    port?.postMessage(told, transfer);
   try {
-    const [outcome, transfer] = await outcomeOf(task, (said) => tell({ said }));
+    const [outcome, transfer] = await outcomeOf(task, (said, done) => tell({ said, done }));
     tell({ outcome }, transfer);
   } catch (error) {
     tell({ why: messageOf(error), isFile: error instanceof FileTrouble });

@@ -42,6 +42,7 @@ export function codecFrom<S extends object>(
   return {
     initial,
     consistent,
+    keyOf: (name) => fields[name].key,
     toHash: (state) => {
       const parts = new URLSearchParams();
       const meant = { ...initial, ...unsaid(state) };

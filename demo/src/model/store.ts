@@ -21,6 +21,8 @@ export interface Codec<S> {
   /** The nearest state that makes sense. */
   readonly consistent: (state: S) => S;
   readonly fromHash: (hash: string) => Partial<S>;
+  /** How each field is named there. */
+  readonly keyOf: (name: keyof S) => string;
   /** Only what differs from the initial state; empty for the initial state itself. */
   readonly toHash: (state: S) => string;
   /** Some of its numbers were brought to what can be typed. */
@@ -34,6 +36,8 @@ export class Store<S extends object> {
   /** The cell that was chosen to be told about. It need not exist. */
   #cell: Cell | undefined;
   readonly #listeners: Listener<S>[] = [];
+  /** By their names in the address. */
+  readonly #locked = new URLSearchParams(location.search).get("lock")?.split(",") ?? [];
   #written: string;
   /** Numbers in the address were larger than those of the state that it was read as. */
   #wasTooLarge = false;
@@ -66,9 +70,15 @@ export class Store<S extends object> {
     return this.#wasTooLarge;
   }
 
+  /** Whoever embeds the page says what stays as the address has it. */
+  isLocked(name: keyof S): boolean {
+    return this.#locked.includes(this.#codec.keyOf(name));
+  }
+
   change(patch: Partial<S>, entry: Entry = "same"): void {
     this.#follow();
-    const next = this.#codec.consistent({ ...this.#state, ...patch });
+    const open = Object.entries(patch).filter(([name]) => !this.isLocked(name as keyof S));
+    const next = this.#codec.consistent({ ...this.#state, ...Object.fromEntries(open) });
     this.#wasTooLarge = false;
     if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.#cell = undefined;
     this.#become(next);

@@ -11,22 +11,22 @@ export const [ANIMAL, ROAD, IT, LAST] = [1, 5, 7, WORDS.length];
 export const COUNT = WORDS.length + 1;
 
 /** What a word can be. A key has the first four of them, and a value the last two of those. */
-export const PROPERTIES = ["noun", "adjective", "body", "extent", "pronoun"] as const;
-const [NOUN, ADJECTIVE, BODY, EXTENT, PRONOUN] = [0, 1, 2, 3, 4];
+export const PROPERTIES = ["noun", "adjective", "life", "size", "pronoun"] as const;
+const [NOUN, ADJECTIVE, LIFE, SIZE, PRONOUN] = [0, 1, 2, 3, 4];
 export const KEY_WIDTH = 4;
-export const VALUES = ["body", "extent"] as const;
+export const VALUES = ["life", "size"] as const;
 
 export function vectorsOf(ending: Ending): Matrix {
   const has: Readonly<Record<number, readonly number[]>> = {
-    [ANIMAL]: [NOUN, BODY],
-    [ROAD]: [NOUN, EXTENT],
+    [ANIMAL]: [NOUN, LIFE],
+    [ROAD]: [NOUN, SIZE],
     [IT]: [PRONOUN],
-    [LAST]: [ADJECTIVE, ending === "tired" ? BODY : EXTENT],
+    [LAST]: [ADJECTIVE, ending === "tired" ? LIFE : SIZE],
   };
   return fill(COUNT, PROPERTIES.length, (word, property) => (has[word]?.includes(property) ? 1 : 0));
 }
 
-/** A pronoun and an adjective ask for a noun, a noun for an adjective; and who has a body asks for one. */
+/** A pronoun and an adjective ask for a noun, a noun for an adjective; and what is alive asks for what is. */
 const ASKS_NOUNS = singleRows([0, 4, 0, 0], [4, 0, 0, 0], [0, 0, 4, 0], [0, 0, 0, 4], [6, 0, 0, 0]);
 const NOTHING = [0, 0, 0, 0];
 /** A pronoun asks for an adjective. */
@@ -38,7 +38,7 @@ export const HEADS = { nouns: ASKS_NOUNS, adjectives: ASKS_ADJECTIVES, both: ASK
 export type HeadName = keyof typeof HEADS;
 
 export const keysOf = (x: Matrix): Matrix => columns(x, 0, KEY_WIDTH);
-export const valuesOf = (x: Matrix): Matrix => columns(x, BODY, VALUES.length);
+export const valuesOf = (x: Matrix): Matrix => columns(x, LIFE, VALUES.length);
 
 /** One word's query beside every key. */
 export type Row = Readonly<Record<"query" | "scores" | "weights" | "output", readonly number[]>>;
@@ -68,5 +68,5 @@ export function rowOf(x: Matrix, head: HeadName, asker: number, change: Change =
 /** What the second layer sees: each word's vector with what the first layer's head for adjectives read added to it. */
 export function afterLayer(x: Matrix): Matrix {
   const outputs = Array.from({ length: COUNT }, (_, word) => rowOf(x, "adjectives", word).output);
-  return fill(COUNT, PROPERTIES.length, (row, col) => at(x, row, col) + (outputs[row]?.[col - BODY] ?? 0));
+  return fill(COUNT, PROPERTIES.length, (row, col) => at(x, row, col) + (outputs[row]?.[col - LIFE] ?? 0));
 }

@@ -8,9 +8,13 @@ import "../../style/matrix.css";
 import "../../style/arithmetic.css";
 import "../../style/picture.css";
 import "../../style/board.css";
+import "../../style/embed.css";
+import "../../style/print.css";
 import { define } from "heed/viz";
 import type { Engine } from "../engine/engine.js";
 import { calm, find, h } from "../ui/dom.js";
+import { scoreText } from "../ui/guess.js";
+import { startEmbed } from "./embed.js";
 import { startTheme } from "./kept.js";
 import { startOffline } from "./offline.js";
 
@@ -20,9 +24,11 @@ define();
 /** `engine`: where the page has a line about it. */
 export function startFrame(engine?: Engine): void {
   if (engine !== undefined) engine.onStatus = () => showStatus(engine);
+  startEmbed();
   startTheme(find("#theme", HTMLButtonElement));
   keepStateInLinks();
   showPresentRoom();
+  startScore(find("#score", HTMLElement));
   void startOffline(find("#offline", HTMLElement));
 }
 
@@ -30,6 +36,16 @@ export function startFrame(engine?: Engine): void {
 function showPresentRoom(): void {
   const here = document.querySelector<HTMLElement>(".rooms [aria-current]");
   here?.closest("nav")?.scrollTo({ left: here.offsetLeft - (innerWidth - here.offsetWidth) / 2 });
+}
+
+/** Quiet: how many guesses were right, on all pages together. */
+function startScore(line: HTMLElement): void {
+  const show = (): void => {
+    line.textContent = scoreText();
+    line.hidden = line.textContent === "";
+  };
+  addEventListener("guessed", show);
+  show();
 }
 
 /** Links within the page must not overwrite the state in the address. */

@@ -19,7 +19,21 @@ function keep(storage: () => Storage, key: string, value: string): void {
 
 const local = (): Storage => localStorage;
 const session = (): Storage => sessionStorage;
-const [THEME, PLACE] = ["heed-theme", "heed-place"] as const;
+const [THEME, PLACE, GUESSES] = ["heed-theme", "heed-place", "heed-guesses"] as const;
+
+/** What was guessed, and whether it was right, by the names of questions. */
+export function guessed(): readonly (readonly [name: string, isRight: boolean])[] {
+  const entries = new URLSearchParams(kept(local, GUESSES));
+  return Array.from(entries, ([name, right]) => [name, right === "1"] as const);
+}
+
+/** The first guess counts. */
+export function keepGuess(name: string, isRight: boolean): void {
+  const all = new URLSearchParams(kept(local, GUESSES));
+  if (!all.has(name)) all.set(name, isRight ? "1" : "0");
+  keep(local, GUESSES, all.toString());
+  dispatchEvent(new Event("guessed"));
+}
 
 /** Light or dark: as the system says, until the reader says otherwise. */
 export function startTheme(button: HTMLButtonElement): void {

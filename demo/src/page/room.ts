@@ -3,13 +3,14 @@
 import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Cell, Store } from "../model/store.js";
-import { codeButtons } from "../ui/code.js";
+import { codePanel } from "../ui/code-panel.js";
 import { find, h } from "../ui/dom.js";
 import type { Explanation, NamedLight } from "../ui/explanation.js";
 import { type EditNamed, NamedMatrices, type NamedSpot } from "../ui/named-matrices.js";
 import { agreeing, magnitude } from "../ui/numbers.js";
 import { atOnce, drawn, inPieces, LAID_OUT, pause } from "../ui/pieces.js";
 import { Teller } from "../ui/teller.js";
+import { showEmbedded } from "./embed.js";
 import { startFrame } from "./frame.js";
 import { placeLeft } from "./kept.js";
 
@@ -22,7 +23,7 @@ export interface RoomContext<Scene, Answered, Name extends string> {
   readonly teller: Teller;
 }
 
-export interface BuiltRoom<Name extends string> extends Pick<Furniture, "above" | "pictures" | "menu"> {
+export interface BuiltRoom<Name extends string> extends Pick<Furniture, "above" | "pictures" | "menu" | "guess"> {
   /** The cell to begin with. */
   readonly first: () => Cell | undefined;
   readonly explain: (spot: NamedSpot<Name>) => Explanation | undefined;
@@ -169,7 +170,7 @@ function tellOfTooLarge<S extends object>(store: Store<S>): void {
 }
 
 /** As they stand below each other; the readout stands beside or below the pictures. */
-const PARTS = "[data-picture], .below-picture, .readout, .room-foot";
+const PARTS = "[data-picture], .below-picture, .side-tabs, .readout, .room-foot";
 
 /** At the picture that the address names, which did not stand there when the browser looked for it, or at what a room says of the address. */
 function arrive(hash: string, room: HTMLElement): void {
@@ -194,6 +195,7 @@ export async function startPage(engine: Engine, room: HTMLElement, fill: () => P
     for (const inside of part.querySelectorAll(".board")) inside.dispatchEvent(new Event(LAID_OUT));
     if (part.closest("[hidden]") === null) await drawn();
   }
+  showEmbedded(room);
   if (scrollY < place) scrollTo({ top: place, behavior: "instant" });
   else if (place === 0) arrive(location.hash, room);
   await engine.open();
@@ -208,6 +210,8 @@ interface Furniture {
   /** The first is what the room is about. */
   readonly pictures: readonly Standing[];
   readonly readout: HTMLElement;
+  /** A question below the first picture, which then shows the answer. */
+  readonly guess?: HTMLElement;
   readonly heedCode?: (() => string) | undefined;
   readonly torchCode?: (() => string) | undefined;
   /** What else stands in the menu of every picture. */
@@ -219,15 +223,19 @@ const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
 
 /** The line that says how the page's numbers and the kernel's agree, at the end of all that it adds. */
 export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
-  const { above = [], pictures, readout, heedCode, torchCode, menu = [] } = furniture;
+  const { above = [], pictures, readout, guess, heedCode, torchCode, menu = [] } = furniture;
   const agreement = h("p", { class: "agreement", role: "status" });
+  const panel = heedCode && torchCode && codePanel(readout, { heed: heedCode, torch: torchCode });
   root.append(
     ...elementsOf(above),
-    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), readout),
+    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel?.element ?? readout),
     h("div", { class: "room-foot" }, agreement),
   );
-  if (heedCode === undefined || torchCode === undefined) return agreement;
-  const shared = h("div", { class: "menu-room" }, codeButtons(heedCode, torchCode), ...menu);
+  if (guess !== undefined) root.querySelector(".picture-body")?.after(guess);
+  // It is said anew whenever a room shows something else.
+  if (panel !== undefined) new MutationObserver(panel.refresh).observe(agreement, { childList: true });
+  if (menu.length === 0) return agreement;
+  const shared = h("div", { class: "menu-room" }, ...menu);
   root.querySelector(".menu-items")?.append(shared);
   // One for all menus: it goes to the one that is about to open.
   root.addEventListener("click", ({ target }) => {
@@ -250,7 +258,7 @@ export function agreement(apart: number): string {
 export function agreed(what: string, apart: number | undefined): string {
   return apart === undefined
     ? OWN_ARITHMETIC
-    : `${what} come from the kernel. The kernel and this page’s arithmetic ${agreement(apart)}.`;
+    : `${what}: computed by heed (C++) and again in JavaScript; they ${agreement(apart)}.`;
 }
 
 /** As long as there is no answer of the kernel's. */

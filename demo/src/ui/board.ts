@@ -33,8 +33,10 @@ interface BoardParts {
   readonly ticks?: readonly string[];
   /** What a step takes when it is played. */
   readonly seconds?: number;
-  /** The scrubber has come to another place, by hand or by playing; `leaps`: a key or a button sent it there. */
-  readonly moved?: (at: number, leaps: boolean) => void;
+  /** The scrubber has come to another place, by hand or by playing; `leaps`: a key or a button sent it there; `isOwn`: nobody did. */
+  readonly moved?: (at: number, leaps: boolean, isOwn: boolean) => void;
+  /** Plays once by itself when it first comes into view, and rests there. Not where an address says what is shown. */
+  readonly rests?: number;
   /** A shape with a `data-pick` was pressed. */
   readonly picked?: (name: string) => void;
   /** A shape with a `data-drag` is being dragged there. */
@@ -47,6 +49,8 @@ const SECONDS_A_STEP = 1.6;
 /** Of a step that a key or a button asks for. */
 const SECONDS_A_LEAP = 0.9;
 const SMALLEST = 0.002;
+/** Of all that a board plays by itself. */
+const MOST_OWN_SECONDS = 6;
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] } as const;
 
 /** From 0 to 1 while the place goes from `from` to `to`, gently at both ends. */
@@ -115,6 +119,24 @@ export class Board {
     this.element.firstElementChild?.append(this.#canvas, this.#svg);
     new ResizeObserver(() => this.#fit()).observe(this.element);
     this.element.addEventListener(LAID_OUT, () => this.#fit());
+    if (parts.rests !== undefined && !calm() && location.hash === "") this.#playWhenSeen(parts.rests);
+  }
+
+  #playWhenSeen(rests: number): void {
+    const seconds = Math.min(MOST_OWN_SECONDS, rests * (this.#parts.seconds ?? SECONDS_A_STEP));
+    const seen = new IntersectionObserver(
+      ([one]) => {
+        if (one?.isIntersecting !== true) return;
+        seen.disconnect();
+        this.#run(0, rests, seconds, true, true);
+      },
+      { threshold: 0.6 },
+    );
+    seen.observe(this.element);
+    // Whoever works it first has seen it.
+    for (const type of ["pointerdown", "keydown"]) {
+      this.element.addEventListener(type, () => seen.disconnect(), { once: true });
+    }
   }
 
   get at(): number {
@@ -160,16 +182,16 @@ export class Board {
   /** As a key or a button does: says at once where it goes. */
   leap(to: number): void {
     this.goTo(to);
-    this.#parts.moved?.(to, true);
+    this.#parts.moved?.(to, true, false);
   }
 
-  #run(from: number, to: number, seconds: number, tells: boolean): void {
+  #run(from: number, to: number, seconds: number, tells: boolean, isOwn = false): void {
     let begin: number | undefined;
     const run = (now: number): void => {
       begin ??= now;
       const part = seconds === 0 ? 1 : Math.min(1, (now - begin) / (1000 * seconds));
       this.#frame = requestAnimationFrame(run);
-      this.#go(mix(from, to, part), tells);
+      this.#go(mix(from, to, part), tells, isOwn);
       if (part === 1) this.stop();
     };
     this.#frame = requestAnimationFrame(run);
@@ -202,11 +224,11 @@ export class Board {
     this.#paint();
   }
 
-  #go(at: number, tells = true): void {
+  #go(at: number, tells = true, isOwn = false): void {
     this.#at = at;
     if (tells) this.#goal = at;
     this.#paint();
-    if (tells) this.#parts.moved?.(at, false);
+    if (tells) this.#parts.moved?.(at, false, isOwn);
   }
 
   #paint(): void {

@@ -1,9 +1,8 @@
-// Numbers and tensors as source code, for heed and for PyTorch, and the two buttons that copy it.
+// Numbers and tensors as source code, for heed and for PyTorch, and how it is copied.
 
 import { formatSingle } from "heed/viz";
 import type { Call, Tensor } from "../engine/engine.js";
 import { type Matrix, rowsOf, unstack } from "../model/matrix.js";
-import { button, h } from "./dom.js";
 
 /** As formatSingle, but all digits where eight are too few: so are the texts that PyTorch ran, tests/fixtures/snippets.json. */
 export function single(value: number): string {
@@ -100,16 +99,6 @@ ${usesF ? "import torch.nn.functional as F\n" : ""}
 ${body}
 print(${print})
 `;
-}
-
-export function codeButtons(heedCode: () => string, torchCode: () => string): HTMLElement {
-  const copier = (kind: string, name: string, code: () => string): HTMLElement => {
-    const made = button(`Copy as ${name}`, () => void copyFrom(made, code()));
-    made.dataset["copy"] = kind;
-    return made;
-  };
-  const all = [copier("heed", "heed", heedCode), copier("torch", "PyTorch", torchCode)];
-  return h("div", { class: "code-buttons" }, ...all);
 }
 
 const SHOWN_FOR = 1600;

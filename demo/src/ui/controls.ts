@@ -142,7 +142,7 @@ export function boundSlider<K extends string, S extends Readonly<Record<K, numbe
   { said = String, ...binding }: SliderBinding<S> = {},
 ): HTMLElement {
   const { element, show } = slider(label, range, (value) => put<S, K>(store, key, value as S[K], binding.entry));
-  return following(store, element, (state) => show(state[key], said(state[key])), binding);
+  return following(store, key, element, (state) => show(state[key], said(state[key])), binding);
 }
 
 export function boundChoice<K extends string, S extends Readonly<Record<K, string>>>(
@@ -153,7 +153,7 @@ export function boundChoice<K extends string, S extends Readonly<Record<K, strin
   binding: Binding<S> = {},
 ): HTMLElement {
   const { element, show } = choice<S[K]>(legend, offered, (value) => put<S, K>(store, key, value, binding.entry));
-  return following(store, element, (state) => show(state[key]), binding);
+  return following(store, key, element, (state) => show(state[key]), binding);
 }
 
 function put<S extends object, K extends keyof S>(store: Store<S>, key: K, value: S[K], entry?: Entry): void {
@@ -164,13 +164,14 @@ function put<S extends object, K extends keyof S>(store: Store<S>, key: K, value
 
 function following<S extends object>(
   store: Store<S>,
+  key: keyof S,
   element: HTMLElement,
   show: (state: S) => void,
   { isThere }: Binding<S>,
 ): HTMLElement {
   const follow = (state: S): void => {
     show(state);
-    if (isThere !== undefined) element.hidden = !isThere(state);
+    element.hidden = store.isLocked(key) || isThere?.(state) === false;
   };
   store.listen(follow);
   follow(store.state);

@@ -84,6 +84,13 @@ export function fileButton(label: string, id: string, accept: string, opened: (f
   return h("label", { class: "button file-button", for: id }, label, input);
 }
 
+/** The same for all files of a folder. */
+export function folderButton(label: string, id: string, opened: (files: readonly File[]) => void): HTMLElement {
+  const made = fileButton(label, id, "", opened);
+  made.querySelector("input")?.toggleAttribute("webkitdirectory", true);
+  return made;
+}
+
 export const IMAGES = "image/*";
 
 /** What a key stands for when it is pressed alone; it then does nothing else. */

@@ -48,6 +48,8 @@ const SMALL = 460;
 
 export class HeedChart extends HTMLElement {
   choose: (index: number) => void = () => {};
+  /** Somebody draws a curve of their own: a value at a place. While it is there, nothing is chosen by the pointer. */
+  draws: ((index: number, value: number) => void) | undefined;
   #view: ChartView | undefined;
   #svg = svg("svg", { "aria-hidden": "true" });
   #stage = h("div", { class: "chart-stage", tabindex: 0, role: "slider" }, this.#svg);
@@ -83,9 +85,12 @@ export class HeedChart extends HTMLElement {
   #pointed(event: PointerEvent): void {
     const view = this.#view;
     if (view === undefined) return;
-    const at = event.clientX - this.#stage.getBoundingClientRect().left;
-    const distances = view.x.values.map((value) => Math.abs(this.#x(view, value) - at));
-    this.choose(distances.indexOf(Math.min(...distances)));
+    const { left, top } = this.#stage.getBoundingClientRect();
+    const distances = view.x.values.map((value) => Math.abs(this.#x(view, value) - (event.clientX - left)));
+    const index = distances.indexOf(Math.min(...distances));
+    const high = 1 - (event.clientY - top - TOP) / (HEIGHT - TOP - BOTTOM);
+    if (this.draws === undefined) this.choose(index);
+    else this.draws(index, view.y.most * Math.min(1, Math.max(0, high)));
   }
 
   #key(event: KeyboardEvent): void {

@@ -109,5 +109,5 @@ function saveMenu(name: string, title: string, content: HTMLElement, data: () =>
     tool("JSON", () => saveJson(file, data())),
   ];
   const label = h("span", { class: "small-label" }, "Save as");
-  return menu("Save or copy", title, h("div", { class: "menu-line" }, label, ...tools, failed));
+  return menu("Save", title, h("div", { class: "menu-line" }, label, ...tools, failed));
 }

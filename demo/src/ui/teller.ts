@@ -148,6 +148,12 @@ class Readout {
   }
 }
 
+/** With as many decimals, of six, as both have the same figures; what differs at once has all of them. */
+function alike(other: number, result: number): string {
+  const decimals = [6, 5, 4].find((decimals) => small(other, decimals) === small(result, decimals)) ?? 6;
+  return small(other, decimals);
+}
+
 function table({ head = [], terms = [], subject }: Explanation): HTMLElement {
   const lines = terms.map(({ label, figures, faint, own }) =>
     line(h("bdi", {}, label), figures, own === true ? "own" : faint === true ? "faint" : undefined),
@@ -161,5 +167,5 @@ function besides(name: string, other: number | undefined, result: number): reado
   const apart = Object.is(other, result) ? 0 : Math.abs(other - result);
   if (apart === 0) return [h("p", { class: "readout-kernel" }, `${name} exactly the same.`)];
   const said = apart < 0.05 ? `the same ${agreeing(apart)}` : `${magnitude(apart)}\u00a0apart`;
-  return [h("p", { class: "readout-kernel" }, `${name} `, h("b", {}, small(other, 6)), `, ${said}.`)];
+  return [h("p", { class: "readout-kernel" }, `${name} `, h("b", {}, alike(other, result)), `, ${said}.`)];
 }

@@ -4,6 +4,7 @@
 import type { Heed } from "heed";
 import type { Engine } from "../engine/engine.js";
 import { LongWork, slider } from "./controls.js";
+import { h } from "./dom.js";
 import { HeedChart, type Series } from "./heed-chart.js";
 import { exact } from "./numbers.js";
 import { drawn } from "./pieces.js";
@@ -56,10 +57,15 @@ export class Training<Kind extends string, Seen extends Moment> {
     look: "button primary",
     run: (signal, say) => this.#train(signal, say),
   });
+  /** Asks for a curve before there is one, and says how far it was off. */
+  readonly hint = h("p", { class: "small-label", role: "status" });
   readonly slider = slider("Step", { least: 0, most: 1, step: 1 }, (step) => this.#course.go(step));
   readonly #course: Course<Kind, Seen>;
   /** Finished or not. */
   readonly #seen = new Map<Kind, readonly Seen[]>();
+  /** The curve that somebody expected, drawn before training. */
+  readonly #expected = new Map<Kind, number[]>();
+  #drawnLast = 0;
   #running: Kind | undefined;
 
   constructor(course: Course<Kind, Seen>) {
@@ -68,6 +74,40 @@ export class Training<Kind extends string, Seen extends Moment> {
       const step = this.moments[index]?.step;
       if (step !== undefined) course.go(step);
     };
+  }
+
+  /** All that lies between two moments of the pointer is drawn as well; what is not drawn yet goes on as it ends. */
+  #expect(index: number, value: number): void {
+    const { every, steps, chosen } = this.#course;
+    const { kind } = chosen();
+    const before = this.#expected.get(kind);
+    const curve = before ?? Array.from({ length: steps[kind] / every[kind] + 1 }, () => value);
+    const from = before === undefined ? 0 : this.#drawnLast;
+    const [start = value, way] = [curve[from], Math.abs(index - from)];
+    for (let at = 1; at <= way; at++) curve[from + Math.sign(index - from) * at] = start + ((value - start) * at) / way;
+    if (index > from) curve.fill(value, index);
+    this.#drawnLast = index;
+    this.#expected.set(kind, curve);
+    this.draw();
+  }
+
+  #hinted(kind: Kind): string {
+    const expected = this.#expected.get(kind);
+    if (this.moments.length === 0)
+      return expected === undefined
+        ? "Draw how the loss will fall, before you train."
+        : "Now train, and the real one grows over yours.";
+    if (expected === undefined || this.#running !== undefined) return "";
+    const { every } = this.#course;
+    const gaps = this.moments.map(({ step, loss }) =>
+      Math.abs(loss - (expected[Math.round(step / every[kind])] ?? loss)),
+    );
+    return `Your curve was off by ${exact(gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, 2)} on average.`;
+  }
+
+  /** Something else is to be watched: what was seen is of no use. */
+  forget(kind: Kind): void {
+    this.#seen.delete(kind);
   }
 
   get moments(): readonly Seen[] {
@@ -156,11 +196,17 @@ export class Training<Kind extends string, Seen extends Moment> {
     // The table behind the curve says what there is; the axis has room for what is to come.
     const values = Array.from({ length: steps[kind] / every[kind] + 1 }, (_, index) => index * every[kind]);
     const ticks = values.filter((_, index) => index % ((values.length - 1) / 5) === 0);
+    const expected = this.#expected.get(kind) ?? [];
+    this.chart.draws = this.moments.length > 0 ? undefined : (index, value) => this.#expect(index, value);
+    this.hint.textContent = this.#hinted(kind);
     this.chart.show({
       label: "Loss against the step of training",
       x: { name: "step", values, log: false, ticks },
       y: { name: "loss", most: mostLoss },
-      series: series(this.moments, values).filter((one) => one.values.length > 0),
+      series: [
+        ...series(this.moments, values),
+        { name: "your curve", values: expected, tone: "key", dashed: true } as const,
+      ].filter((one) => one.values.length > 0),
       cursor: Math.max(0, this.#cursor),
     });
   }

@@ -1,105 +1,81 @@
-// Room 12's models, without a page: what their files are known by, what fits together, and how tokens are written.
+// Room 12's models, without a page: how their files come together, how answers change, and how tokens are written.
 
 import { describe, expect, test } from "vitest";
+import { isParameter } from "../../../demo/rooms/12-bring-your-own/arrays.js";
+import { isWhole, lacking, nameOf, withFiles } from "../../../demo/rooms/12-bring-your-own/model/files.js";
 import {
-  type BroughtFile,
-  isParameter,
-  NO_PIECES,
-  type Piece,
-  recognise,
-  withPiece,
-} from "../../../demo/rooms/12-bring-your-own/model/recognise.js";
+  chances,
+  changes,
+  cosineOfMeans,
+  divergence,
+  movements,
+} from "../../../demo/rooms/12-bring-your-own/model/odds.js";
 import { readable, wordOf, wordsOf } from "../../../demo/rooms/12-bring-your-own/model/words.js";
 import { loadTokenizer } from "../../../web/src/layers/index.js";
-import { type ModelName, madeByTransformers, madeTokenizer } from "../../support/model-files.js";
+import { madeTokenizer } from "../../support/model-files.js";
 
-const brought = (name: string, piece: Piece): BroughtFile => ({ file: new File([], name), piece });
-const config = (name: ModelName, changed: Readonly<Record<string, unknown>> = {}): BroughtFile =>
-  brought("config.json", { kind: "config", config: { ...madeByTransformers(name).config, ...changed } });
-const parameters = (name: ModelName, file = "model.safetensors", keeps: (name: string) => boolean = () => true) =>
-  brought(file, {
-    kind: "parameters",
-    tensors: Array.from(madeByTransformers(name).parameters, ([key, { shape }]) => ({ name: key, shape })).filter(
-      (one) => keeps(one.name),
-    ),
-  });
-const tokenizer = (tokens: number): BroughtFile => brought("tokenizer.json", { kind: "tokenizer", tokens });
-const found = (...files: readonly BroughtFile[]) => recognise(files.reduce(withPiece, NO_PIECES));
+describe("the files of a model", () => {
+  const brought = (...paths: readonly string[]) =>
+    paths.map((path) => ({ path, file: new File([], path.split("/").at(-1) ?? "") }));
+  const dropped = (...drops: readonly (readonly string[])[]) =>
+    drops.reduce((files, paths) => withFiles(files, brought(...paths)), withFiles(new Map(), []));
+  const paths = (...drops: readonly (readonly string[])[]) => [...dropped(...drops).keys()];
 
-describe("a model", () => {
-  test.each([
-    ["gpt2", "GPT-2: 2 layers × 3 heads, 4,128 numbers, texts up to 12 tokens."],
-    ["bert", "BERT: 2 layers × 3 heads, 2,908 numbers, texts up to 12 tokens."],
-    ["llama", "Llama: 2 layers × 6 heads, 3,420 numbers, texts up to 32 tokens."],
-  ] as const)("%s is known in any order, and says what is still to come", (name, said) => {
-    const pieces = [parameters(name), config(name), tokenizer(16)] as const;
-    for (const order of [pieces, [...pieces].reverse()]) {
-      const all = found(...order);
-      expect(all.said).toBe(said);
-      expect(all.model).toMatchObject({ family: name, layers: 2, vocabulary: 16 });
+  test("come in any order, one by one; weights have their published name", () => {
+    for (const order of [
+      ["config.json", "tokenizer.json", "bert.safetensors"],
+      ["bert.safetensors", "tokenizer.json", "config.json"],
+    ]) {
+      const all = paths(...order.map((one) => [one]));
+      expect(all.sort()).toEqual(["config.json", "model.safetensors", "tokenizer.json"]);
+      expect(isWhole(all)).toBe(true);
     }
-    expect(found(parameters(name))).toMatchObject({ model: undefined });
-    expect(found(parameters(name)).said).toContain("Now drop its config.json.");
-    expect(found(config(name)).said).toContain("Now drop its model.safetensors.");
-    expect(found(parameters(name), config(name)).said).toContain("Now drop its tokenizer.json, or give numbers");
-    expect(found(parameters(name), config(name)).model?.tokenizer).toBeUndefined();
-    expect(found(tokenizer(16)).said).toContain("Now drop its config.json and its model.safetensors.");
+    expect(lacking(dropped(["config.json"]))).toBe("A piece of a model. Now drop its model.safetensors.");
+    expect(lacking(dropped(["tokenizer.json"]))).toContain("its config.json and its model.safetensors.");
   });
 
-  test("in parts waits for all of them, by their names or by its index", () => {
-    const [one, other] = [
-      parameters("llama", "model-00001-of-00002.safetensors", (name) => !name.includes("layers.1")),
-      parameters("llama", "model-00002-of-00002.safetensors", (name) => name.includes("layers.1")),
-    ];
-    expect(found(one, config("llama")).said).toContain("Now drop the other part of its parameters.");
-    const whole = found(one, config("llama"), other);
-    expect(whole.model?.files.map(({ name }) => name)).toEqual([one, other].map(({ file }) => file.name));
-    expect(whole.said).toContain("3,420 numbers");
-    const [left, right] = ["left.safetensors", "right.safetensors"];
-    const index = brought("model.safetensors.index.json", { kind: "index", files: [left, right] });
-    const named = [one, other].map(({ piece }, at) => brought([left, right][at] ?? "", piece));
-    expect(found(index, config("llama"), ...named.slice(0, 1)).said).toContain(`Now drop ${right}.`);
-    expect(found(index, config("llama"), ...named).model?.files).toHaveLength(2);
+  test("replace those of their kind, and all of them where they are whole", () => {
+    expect(paths(["a.safetensors"], ["b.safetensors"], ["config.json"])).toEqual(["model.safetensors", "config.json"]);
+    expect(paths(["config.json", "a.safetensors", "tokenizer.json"], ["config.json", "b.safetensors"])).toEqual([
+      "config.json",
+      "model.safetensors",
+    ]);
+    expect(paths(["config.json", "a.safetensors"], ["tiny.GGUF"])).toEqual(["tiny.GGUF"]);
+    expect(paths(["tiny.gguf"], ["config.json"])).toEqual(["config.json"]);
   });
 
-  test("of another kind begins anew; another file of the same kind takes the place of the first", () => {
-    expect(found(parameters("gpt2"), config("gpt2"), tokenizer(16), parameters("bert")).said).toBe(
-      "BERT: 2,908 numbers. Now drop its config.json.",
-    );
-    expect(
-      found(parameters("gpt2", "a.safetensors"), parameters("gpt2", "b.safetensors"), config("gpt2")).model,
-    ).toMatchObject({
-      files: [{ name: "b.safetensors" }],
-    });
+  test("in parts stand beside each other, as those that an index names", () => {
+    const [one, other] = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+    expect(paths([one], [other], ["config.json"])).toEqual([one, other, "config.json"]);
+    expect(paths(["config.json", "left.safetensors", "model.safetensors.index.json"])).toContain("left.safetensors");
   });
 
-  test.each([
-    [[config("bert"), parameters("gpt2")], "config.json is of BERT, and the parameters have the names of GPT-2"],
-    [
-      [config("bert", { model_type: "t5" }), parameters("bert")],
-      "of a model of the type “t5”. Those that run here are gpt2, bert, llama",
-    ],
-    [[config("bert", { model_type: undefined })], "no model_type"],
-    [[config("gpt2", { n_head: "three" }), parameters("gpt2")], 'must say n_head, a whole number; it says "three"'],
-    [[config("llama", { num_hidden_layers: 1 }), parameters("llama")], "says 1 layer, and the parameters are of 2"],
-    [
-      [config("gpt2"), parameters("gpt2"), tokenizer(420)],
-      "tokenizer.json has 420 tokens, and this GPT-2 knows 16: it is another model’s",
-    ],
-    [
-      [
-        config("gpt2"),
-        brought("model.safetensors", { kind: "parameters", tensors: [{ name: "wte.weight", shape: [2 ** 20, 1000] }] }),
-      ],
-      "1,049 million numbers, which would take 8 GB",
-    ],
-  ] as const)("that cannot run is refused in words: %#", (files, why) => {
-    expect(() => found(...files)).toThrow(why);
+  test("keep the paths of their folder, by which they are called", () => {
+    const folder = ["tiny/config.json", "tiny/1_Pooling/config.json", "tiny/model.safetensors"];
+    expect(paths(folder)).toEqual(folder);
+    expect(nameOf(dropped(folder))).toBe("tiny");
+    expect(nameOf(dropped(["Some.Q4_1.gguf"]))).toBe("Some.Q4_1");
+    expect(nameOf(dropped(["config.json", "a.safetensors"]))).toBeUndefined();
+  });
+});
+
+describe("an answer", () => {
+  test("is chances, of which those are listed that were likeliest or are", () => {
+    const before = chances(Float32Array.of(Math.log(5), Math.log(3), Math.log(2), Number.NEGATIVE_INFINITY));
+    for (const [at, chance] of [0.5, 0.3, 0.2, 0].entries()) expect(before[at]).toBeCloseTo(chance, 7);
+    const after = Float64Array.of(0.1, 0.3, 0.2, 0.4);
+    const listed = changes(before, after, 1);
+    expect(listed.map(({ id }) => id)).toEqual([0, 3]);
+    expect(listed[1]).toEqual({ id: 3, before: 0, after: 0.4 });
+    expect(divergence(before, after)).toBeCloseTo(0.5 * Math.log(5), 7);
+    expect(divergence(after, after)).toBe(0);
   });
 
-  test("may have a tokenizer that is not its own, which is said", () => {
-    expect(found(parameters("gpt2"), config("gpt2"), tokenizer(9)).said).toContain("it may be another model’s");
-    expect(found(parameters("gpt2"), config("gpt2"), tokenizer(15)).said).not.toContain("another");
+  test("without words is how far vectors move", () => {
+    const [before, after] = [Float32Array.of(3, 4, 0, 2), Float32Array.of(3, 4, 2, 2)];
+    expect(movements(before, after, 2)).toEqual([0, 1]);
+    // The means are half of (3, 6) and (5, 6).
+    expect(cosineOfMeans(before, after, 2)).toBeCloseTo((15 + 36) / Math.sqrt(45 * 61), 12);
   });
 });
 

@@ -304,7 +304,7 @@ describe("one's own arrays", () => {
     await drop(page, fileOf(name, bytes));
     await message(page).filter({ hasText: why }).waitFor();
     expect(await hashOf(page)).not.toContain("from=own");
-    expect(await page.locator(".agreement").textContent()).toContain("from the kernel");
+    expect(await page.locator(".agreement").textContent()).toContain("computed by heed");
   });
 
   test("that an address asks for and nobody brought are asked for", async () => {

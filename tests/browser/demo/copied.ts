@@ -7,19 +7,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright";
 import { expect } from "vitest";
-import { openMenu } from "./page.js";
 
 const run = promisify(execFile);
 
 /** Presses the button and reads the clipboard. */
 export async function copied(page: Page, kind: "heed" | "torch"): Promise<string> {
-  await openMenu(page);
+  const panel = page.locator(".code-panel");
+  await page.getByRole("radio", { name: "Code", exact: true }).check();
+  await panel.getByRole("radio", { name: kind === "heed" ? "heed" : "PyTorch" }).check();
   await page.evaluate(() => navigator.clipboard.writeText(""));
-  await page.locator(`[data-copy="${kind}"]`).click();
-  await page.locator(`[data-copy="${kind}"]`, { hasText: "Copied" }).waitFor();
+  await panel.getByRole("button", { name: "Copy" }).click();
+  await panel.getByRole("button", { name: "Copied" }).waitFor();
   const read = () => page.evaluate(() => navigator.clipboard.readText());
   // "Copied" may still be there from the time before.
   await expect.poll(read).not.toBe("");
+  await page.getByRole("radio", { name: "Arithmetic", exact: true }).check();
   return read();
 }
 

@@ -3,6 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { axeFindings, demoInChromium } from "./chromium.js";
+import { runUnderNode } from "./copied.js";
 import { kernelAnswered } from "./page.js";
 import { jumpsOf, watchJumps } from "./still.js";
 import { weightOf } from "./weight.js";
@@ -99,6 +100,16 @@ describe.each(LOOKS)("the first look on $on", ({ viewport, highest }) => {
   });
 });
 
+test.each([360, 390])("on %d pixels an arc that runs behind words is pale", async (width) => {
+  const page = await open(`${FRONT}#guess=2`, { viewport: { width, height: 800 } });
+  const opacities = (kind: string): Promise<number[]> =>
+    page
+      .locator(`#stage path${kind}`)
+      .evaluateAll((all) => all.map((one) => Number(getComputedStyle(one).opacity)).filter((opacity) => opacity > 0.1));
+  await expect.poll(async () => (await opacities(".across")).length).toBeGreaterThan(0);
+  expect(Math.max(...(await opacities(".across")))).toBeLessThanOrEqual(0.375);
+});
+
 test.each([320, 360, 390, 1280])("nothing is wider than a page of %d pixels, whatever was turned", async (width) => {
   const page = await open(`${FRONT}#guess=2`, { viewport: { width, height: 800 } });
   for (const word of ["tired", "wide", "hungry", "icy"]) {
@@ -139,24 +150,20 @@ describe("the wheel", () => {
   });
 });
 
-test("back and forward go through the guess and the words, and a reload stays", async () => {
+test("back and forward go through the guess, and a reload stays with the word", async () => {
   const page = await open(FRONT);
   await page.getByRole("button", { name: "animal" }).click();
   await turnTo(page, "wide").check({ force: true });
   await turnTo(page, "hungry").check({ force: true });
   await expect.poll(() => said(page)).toMatch(/^With hungry.* animal: 47\s%/);
-  await page.goBack();
-  await expect.poll(() => said(page)).toMatch(/^With wide/);
-  await page.goBack();
-  await expect.poll(() => said(page)).toMatch(/^A trained model agrees/);
+  // The answer is one entry, however often the wheel was turned.
   await page.goBack();
   await expect.poll(() => page.locator("#ask").isVisible()).toBe(true);
   expect(await arcsOf(page)).toEqual([]);
   await page.goForward();
-  await page.goForward();
-  await expect.poll(() => said(page)).toMatch(/^With wide/);
+  await expect.poll(() => said(page)).toMatch(/^With hungry/);
   await page.reload();
-  await expect.poll(() => said(page)).toMatch(/^With wide/);
+  await expect.poll(() => said(page)).toMatch(/^With hungry/);
   expect(await page.getByRole("button", { name: "animal" }).getAttribute("aria-pressed")).toBe("true");
 });
 
@@ -183,7 +190,11 @@ describe("which weights these are", () => {
     await expect.poll(() => largest(page)).toBe("because");
     await page.keyboard.press("ArrowDown");
     expect(await page.locator("#head-name").textContent()).toBe("head 3 of layer 2");
-    expect(await page.locator("#heads-text").textContent()).toMatch(/4 of 72 heads .* 7\.2\s% to 6\.0\s%/);
+    expect(await page.locator("#heads-text").textContent()).toMatch(
+      /4 of 72 heads .* 7\.2\s% to 6\.0\s%\. With tired, .* in 48 of them\.$/,
+    );
+    await turnTo(page, "wide").check({ force: true });
+    await expect.poll(() => page.locator("#heads-text").textContent()).toMatch(/With wide, .* in 46 of them\.$/);
   });
 
   test("where it fails, the same word stays the largest", async () => {
@@ -294,6 +305,42 @@ describe("a link with a sentence", () => {
   });
 });
 
+describe("eight lines", () => {
+  test("run with the numbers that stand in them, and with others", async () => {
+    const page = await open(FRONT);
+    const lines = page.locator("#lines");
+    const output = () => lines.locator("output").innerText();
+    await lines.getByRole("button", { name: "Run" }).click();
+    // Scores 4, 3.2 and 0.
+    const weight = (...scores: [number, ...number[]]): string =>
+      (Math.exp(scores[0]) / scores.reduce((sum, score) => sum + Math.exp(score), 0)).toFixed(2);
+    await expect.poll(output).toBe(`animal ${weight(4, 3.2, 0)}`);
+    await lines.getByLabel("Number 5").fill("1.5");
+    await page.keyboard.press("Enter");
+    await expect.poll(output).toBe(`road ${weight(6, 4, 0)}`);
+    await lines.getByLabel("Number 9").fill("alert(1)");
+    await page.keyboard.press("Enter");
+    await expect.poll(output).toBe("Type numbers, as in 0.5");
+    expect(await lines.getByLabel("Number 9").getAttribute("aria-invalid")).toBe("true");
+    expect(await axeFindings(page, { within: "#developers" })).toEqual([]);
+  });
+
+  test("are copied as they stand, and run elsewhere", async () => {
+    const page = await open(FRONT, { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.locator("#lines").getByLabel("Number 1").fill("2");
+    await page.locator("#lines").getByRole("button", { name: "Copy" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain("Float32Array.of(2, 0)");
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    expect(await runUnderNode(`${code}\nconst output = weights;\n`)).toHaveLength(3);
+    expect(
+      code
+        .trim()
+        .split("\n")
+        .filter((line) => line !== ""),
+    ).toHaveLength(7);
+  });
+});
+
 describe("the doors", () => {
   test("lead into the thread, and into the walk with one’s own sentence", async () => {
     const page = await open(FRONT);
@@ -313,7 +360,7 @@ describe("the doors", () => {
     expect(await page.getByRole("link", { name: "Ask MiniLM" }).getAttribute("href")).toMatch(
       /text=The\+dog\+saw\+a\+cat&ask=minilm$/,
     );
-    await page.getByRole("link", { name: "Time this device" }).click();
+    await page.getByRole("link", { name: "This device" }).click();
     await page.locator(".agreement").waitFor();
     const top = () => page.locator('[data-picture="device"]').evaluate((one) => one.getBoundingClientRect().top);
     await expect.poll(top).toBeLessThan(900);

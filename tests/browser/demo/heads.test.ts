@@ -175,7 +175,7 @@ test("the arithmetic is of the picture that it stands beside, step by step", asy
   await scrub(page, "layers", 1);
   await subject("layer 1: attention weights [tired]");
   await scrub(page, "layers", 2);
-  await subject("layer 2: query of “it” [body]");
+  await subject("layer 2: query of “it” [life]");
   await boardOf(page, "heads").scrollIntoViewIfNeeded();
   await subject("A [it, animal]");
 });
@@ -282,9 +282,24 @@ describe("counts", () => {
       expect(text).toContain(figure);
   });
 
+  test("no slider's name lies under its value", async () => {
+    const page = await open("heads.html");
+    for (const slider of await page.locator('[data-picture="counts"] .slider').all()) {
+      const apart = await slider.evaluate((one) => {
+        const [name, value] = ["label", "output"].map((part) => {
+          const range = document.createRange();
+          range.selectNodeContents(one.querySelector(part) ?? one);
+          return range.getBoundingClientRect();
+        });
+        return (value?.left ?? 0) - (name?.right ?? Number.NaN);
+      });
+      expect(apart).toBeGreaterThan(0);
+    }
+  });
+
   test("fall when heads share keys and values, those of keys and values alone", async () => {
     const page = await open("heads.html");
-    await page.getByRole("slider", { name: "Key and value heads G" }).fill("0");
+    await page.getByRole("slider", { name: "KV heads G" }).fill("0");
     const rows = page.locator('[data-picture="counts"] tbody tr');
     expect(await rows.allTextContents()).toEqual([
       "WQ12,288 × 96 × 128150,994,944",

@@ -148,7 +148,7 @@ test("a slider, a painted cell and a cell that is pointed at rewrite the entry t
 });
 
 test("a walk that plays is one entry", async () => {
-  const page = await answered("matrix-walk.html", { reducedMotion: "no-preference" });
+  const page = await answered("matrix-walk.html#step=words", { reducedMotion: "no-preference" });
   const place = (): Promise<string | null> => page.locator(".board-tick[aria-current]").textContent();
   const before = await entries(page);
   await page.clock.install();

@@ -212,6 +212,39 @@ describe("the mask", () => {
   });
 });
 
+test.each([1280, 390])("on %d pixels no word lies on an arc or on what the MLP adds", async (width) => {
+  const page = await open("language.html", { viewport: { width, height: 844 } });
+  const overlaps = (): Promise<number> =>
+    page.locator(".streams").evaluate((stack) => {
+      const lines = Array.from(stack.querySelectorAll(".block-heads, .lens"), (line) => line.getBoundingClientRect());
+      const drawn = Array.from(stack.querySelectorAll("path.arc, path.added"), (path) => path.getBoundingClientRect());
+      return drawn.filter(({ top, bottom }) => lines.some((line) => line.top < bottom - 1 && line.bottom > top + 1))
+        .length;
+    });
+  expect(await page.locator("path.added").count()).toBeGreaterThan(20);
+  expect(await overlaps()).toBe(0);
+  await turn(page, "GPT: left side");
+  await expect.poll(overlaps).toBe(0);
+});
+
+test("the field says what stands above once the model has written", async () => {
+  const page = await answered("language.html");
+  await page.getByRole("button", { name: "an owner" }).click();
+  await turn(page, "GPT: left side");
+  const stands = async (): Promise<string> => {
+    const words = await page.locator(".stream-word:not(.hidden)").allTextContents();
+    return words.join(" ");
+  };
+  const field = page.locator("#sentence");
+  await expect.poll(() => page.locator(".stream-word.unseen").count()).toBeGreaterThan(0);
+  const whole = await field.inputValue();
+  await page.getByRole("button", { name: "4 words" }).click();
+  await expect.poll(() => page.locator(".stream-word.wrote").count()).toBe(4);
+  await expect.poll(() => field.inputValue()).toBe(await stands());
+  await page.getByRole("button", { name: "Start again" }).click();
+  await expect.poll(() => field.inputValue()).toBe(whole);
+});
+
 test("what is added to a stream is normalized after that by BERT, and before by GPT", async () => {
   const page = await open("language.html");
   const names = () => page.locator(".band-name").allTextContents();

@@ -14,7 +14,7 @@ import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { answered, open } = demoInChromium();
 
-const stateOf = (factor: number) => ({ task: "reverse", guess: 0, step: 0, factor }) as const;
+const stateOf = (factor: number) => ({ task: "reverse", word: "", guess: 0, step: 0, factor }) as const;
 
 const STEP = 1e-5;
 
@@ -95,6 +95,25 @@ test("the softmax saturates, and the gradient of its scores dries up while that 
   expect(await hashOf(page)).toContain("times=32");
 });
 
+test.each([
+  [1, /grows a little, from 8 on it dries up/],
+  [4, /grows a little, from 8 on it dries up/],
+  [8, /has shrunk to 0\.27/],
+  [16, /hardly any gradient reaches the scores/],
+])("the caption says of scores times %d what the picture shows", async (factor, said) => {
+  const page = await open(`learning.html#times=${factor}`);
+  expect(await page.locator('[data-picture="gradients"] .picture-text').textContent()).toMatch(said);
+  const sums = await Promise.all(
+    [1, factor].map(async (one) => {
+      const { dScores } = sceneOf(stateOf(one));
+      return dScores.reduce((sum, gradient) => sum + Math.abs(gradient), 0);
+    }),
+  );
+  // What the sentences claim: larger up to 4, smaller at 8, next to nothing at 16.
+  const [soft = 0, now = 0] = sums;
+  expect(factor <= 4 ? now >= soft : now < soft / (factor === 8 ? 2 : 10)).toBe(true);
+});
+
 test("the copied heed call runs", async () => {
   const page = await answered("learning.html#times=1", { permissions: ["clipboard-read", "clipboard-write"] });
   const output = await runUnderNode(await copied(page, "heed"));
@@ -121,6 +140,50 @@ async function looks(page: Page): Promise<{ readonly places: number[]; readonly 
 }
 
 const REVERSED = [7, 6, 5, 4, 3, 2, 1, 0];
+
+test("a word of one’s own is watched as the same model learns again", async () => {
+  const page = await answered("learning.html");
+  await page.getByRole("radio", { name: "d", exact: true }).check();
+  await train(page);
+  const word = page.locator(".learning-word");
+  const field = page.getByLabel("A word of your own");
+  await field.fill("notebook");
+  await expect.poll(() => word.textContent()).toBe("notebook → koobeton");
+  expect(await hashOf(page)).toContain("word=notebook");
+  await field.fill("note");
+  expect(await page.locator("#own-word-message").textContent()).toBe("8 letters from a to z");
+  expect(await word.textContent()).toBe("notebook → koobeton");
+  await page.getByRole("radio", { name: "copy" }).check();
+  await page.getByRole("radio", { name: "n", exact: true }).check();
+  await train(page);
+  await expect.poll(() => word.textContent()).toBe("notebook → notebook");
+  // The loss of the other task runs along.
+  expect(await page.locator(".learning-side .chart-keys").innerText()).toMatch(/reverse/);
+});
+
+test("a curve is drawn before training, and the real one is compared with it", async () => {
+  const page = await answered("learning.html");
+  const side = page.locator(".learning-side");
+  const hint = () => side.locator("p[role=status]").last().innerText();
+  expect(await hint()).toMatch(/^Draw how the loss will fall/);
+  await side.locator(".chart-stage").scrollIntoViewIfNeeded();
+  const box = await side.locator(".chart-stage").boundingBox();
+  const [x, y] = [box?.x ?? 0, box?.y ?? 0];
+  // From the top left to the lower right of the plane.
+  await page.mouse.move(x + 46, y + 40);
+  await page.mouse.down();
+  await page.mouse.move(x + (box?.width ?? 0) - 16, y + 190, { steps: 12 });
+  await page.mouse.up();
+  await expect.poll(hint).toMatch(/^Now train/);
+  const points = await side.locator(".chart-line.tone-key").getAttribute("points");
+  const heights = (points ?? "").split(" ").map((point) => Number(point.split(",")[1]));
+  expect(heights.length).toBe(121);
+  expect(heights).toEqual([...heights].sort((a, b) => a - b));
+  await page.getByRole("radio", { name: "d", exact: true }).check();
+  await train(page);
+  await expect.poll(hint).toMatch(/^Your curve was off by \d\.\d+ on average\.$/);
+  expect(await side.locator(".chart-line.tone-key").getAttribute("points")).toBe(points);
+});
 
 describe("reverse", () => {
   test("is guessed, trained until the matrix is antidiagonal, scrubbed back and forth, and the same after a reload", async () => {

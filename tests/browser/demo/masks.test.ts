@@ -126,6 +126,25 @@ describe("the words", () => {
     expect(total(half)).toBeCloseTo(12, 4);
   });
 
+  test.each(["Causal", "A row that sees nothing"])(
+    "%s: the arithmetic beside the picture is that of its place",
+    async (name) => {
+      const page = await answered("masks.html");
+      await page.getByRole("button", { name, exact: true }).click();
+      await kernelAnswered(page);
+      await page.locator('[data-pick="6"]').click();
+      await page.mouse.move(1, 1);
+      const step = page.getByRole("slider", { name: "Step" });
+      for (const place of ["0", "0.5", "1"]) {
+        await step.fill(place);
+        const told = await readTold(page);
+        const key = Number(/^weight of k(\d+) for q7$/.exec(told.subject)?.[1]) - 1;
+        const thick = (await widths(page))[key] ?? Number.NaN;
+        expect(Math.abs(told.result - thick / 12)).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
+      }
+    },
+  );
+
   test("without a mask every word looks for the next one", async () => {
     const page = await answered("masks.html#causal=none");
     const rows = await readMatrix(page, "A");

@@ -96,7 +96,7 @@ export async function openMenu(page: Page, picture?: string): Promise<void> {
 /** Waits until the shares on the page are the kernel's. */
 export async function kernelAnswered(page: Page): Promise<void> {
   await settled(page);
-  await page.locator(".agreement", { hasText: "from the kernel" }).waitFor();
+  await page.locator(".agreement", { hasText: "computed by heed" }).waitFor();
 }
 
 /** A word, say, becomes a row or a column. */

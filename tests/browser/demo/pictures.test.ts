@@ -27,14 +27,14 @@ test.each([
 });
 
 describe("the menu of a picture", () => {
-  test("saves, copies and turns: one for every picture, with what is the whole room’s in the one that is open", async () => {
+  test("saves and turns: one for every picture, with what is the whole room’s in the one that is open", async () => {
     const page = await answered("order.html", { untouched: true });
-    expect(await page.locator("[data-save], [data-copy]").filter({ visible: true }).count()).toBe(0);
+    expect(await page.locator("[data-save]").filter({ visible: true }).count()).toBe(0);
     for (const name of ["words", "trials"]) {
       const menu = page.locator(`[data-picture="${name}"] .menu`);
       await menu.locator("summary").click();
       const offered = await menu.getByRole("button").allTextContents();
-      expect(offered).toEqual(["SVG", "PNG", "JSON", "Copy as heed", "Copy as PyTorch"]);
+      expect(offered).toEqual(["SVG", "PNG", "JSON"]);
       expect(await menu.getByRole("radio").count()).toBe(2);
       expect(await page.locator(".menu[open]").count()).toBe(1);
     }
@@ -52,7 +52,7 @@ describe("the menu of a picture", () => {
     await page.locator("h1").click();
     expect(await menu.getAttribute("open")).toBeNull();
     await summary.press("Enter");
-    for (const _ of ["SVG", "PNG", "JSON", "heed", "PyTorch", "what stands below"]) await page.keyboard.press("Tab");
+    for (const _ of ["SVG", "PNG", "JSON", "what stands below"]) await page.keyboard.press("Tab");
     expect(await menu.getAttribute("open")).toBeNull();
   });
 });

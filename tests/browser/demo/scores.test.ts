@@ -212,6 +212,18 @@ test("what cannot be read is told at the field, and the last formula stays", asy
   }
 });
 
+test("a weight that is no number has no percent sign, and what is shown meanwhile is named", async () => {
+  const page = await open("score-lab.html#score=own");
+  const labels = () => page.locator(".plane-label").allTextContents();
+  await page.getByLabel("Your own score").fill("log(-1)");
+  await expect.poll(labels).toContain("k1 no number");
+  expect((await labels()).join()).not.toMatch(/NaN/);
+  await page.getByLabel("Your own score").fill("score - 2 *");
+  await expect
+    .poll(() => page.locator("#formula-trouble").textContent())
+    .toMatch(/What could be read before is still shown\.$/);
+});
+
 test("an address with a formula that cannot be read has the one that is given", async () => {
   const page = await answered("score-lab.html#score=own&f=alert(1)");
   expect(await page.getByLabel("Your own score").inputValue()).toBe(FORMULAS[0]?.[0]);
@@ -243,7 +255,7 @@ test("the room says what a formula gives, and how the rest agrees", async () => 
     // The largest f32 difference of eleven kinds of score.
     await expect
       .poll(() => page.locator(".agreement").textContent(), { message: formula })
-      .toMatch(new RegExp(`worked arithmetic agree to [67] decimals${rest}\\.$`));
+      .toMatch(new RegExp(`they agree to [67] decimals${rest}\\.$`));
   }
 });
 

@@ -47,6 +47,10 @@ async function figure(page: Page, word: string, column = 0): Promise<string> {
   return (await row.locator("td").nth(column).innerText()).replace(/\s/g, "");
 }
 
+/** A word's figure in a picture that is no table. */
+const named = async (page: Page, word: string): Promise<number> =>
+  Number.parseInt(await page.locator(`.thread-picture [data-word="${word}"]`).first().innerHTML(), 10);
+
 describe.each(LOOKS)("on $on", ({ viewport, highest }) => {
   test("the stage is high up, and stays in view at every stop, forwards and back", async () => {
     const page = await open(THREAD, { viewport, reducedMotion: "reduce" });
@@ -92,7 +96,8 @@ describe.each(LOOKS)("on $on", ({ viewport, highest }) => {
 test("every stop has one control, one question, a lab that exists, and no long paragraph", async () => {
   const page = await open(THREAD);
   for (const section of await page.locator("[data-stop]").all()) {
-    expect(await section.locator("fieldset, .slider").count()).toBe(1);
+    expect(await section.locator(".thread-control > :is(fieldset, .slider)").count()).toBe(1);
+    expect(await section.locator(".thread-control > .guess").count()).toBe(1);
     expect(await section.locator(".thread-question").innerText()).toMatch(/\?$/);
     for (const paragraph of await section.locator("p").allInnerTexts()) {
       expect(paragraph.split(/\s+/).length).toBeLessThanOrEqual(45);
@@ -109,16 +114,94 @@ test("the weights are those of the arithmetic", async () => {
   // Scores of both nouns are 6 / sqrt(4), those of the nine other words 0.
   await goTo(page, "Softmax");
   const noun = Math.exp(3) / (2 * Math.exp(3) + 9);
-  expect(await figure(page, "animal", 1)).toBe(`${Math.round(100 * noun)}%`);
+  await expect.poll(() => named(page, "animal")).toBe(Math.round(100 * noun));
   const slider = page.locator("section.here input");
   await slider.fill("2");
   const raised = Math.exp(5) / (Math.exp(5) + Math.exp(3) + 9);
-  await expect.poll(() => figure(page, "animal", 1)).toBe(`${Math.round(100 * raised)}%`);
+  await expect.poll(() => named(page, "animal")).toBe(Math.round(100 * raised));
   await goTo(page, "Masks");
   await page.getByRole("radio", { name: "itself and the words before" }).check({ force: true });
   const masked = Math.exp(3) / (2 * Math.exp(3) + 6);
-  await expect.poll(() => figure(page, "road")).toBe(`${Math.round(100 * masked)}%`);
-  expect(await figure(page, "tired")).toBe("");
+  await expect.poll(() => named(page, "road")).toBe(Math.round(100 * masked));
+  expect(await page.locator(".thread-hidden").count()).toBe((11 * 10) / 2);
+  // What is poured is weight times value: of a noun its own property, and of "tired" life.
+  await goTo(page, "Mix the values");
+  const one = 1 / (2 * Math.exp(3) + 9);
+  const poured = await page.locator(".thread-picture svg[role=img]").getAttribute("aria-label");
+  expect(poured).toBe(`life ${(noun + one).toFixed(2)}, size ${noun.toFixed(2)}`);
+});
+
+describe("an address", () => {
+  test.each([
+    ["mask", "Masks"],
+    ["layers", "Layers"],
+  ])("names the stop %s, and opens there", async (stop, name) => {
+    const page = await open(`${THREAD}#stop=${stop}`, { reducedMotion: "reduce" });
+    await expect.poll(() => head(page).innerText()).toContain(name);
+    await press(page, "Back");
+    await expect.poll(() => hashOf(page)).not.toContain(`stop=${stop}`);
+    await press(page, "Next");
+    await expect.poll(() => hashOf(page)).toContain(`stop=${stop}`);
+    await page.reload();
+    await page.locator(".thread-said").waitFor();
+    await expect.poll(() => head(page).innerText()).toContain(name);
+  });
+
+  test("that is typed leads to its stop", async () => {
+    const page = await open(THREAD, { reducedMotion: "reduce" });
+    await page.evaluate(() => {
+      location.hash = "stop=softmax&raise=2";
+    });
+    await expect.poll(() => head(page).innerText()).toContain("Softmax");
+    await expect
+      .poll(() => named(page, "animal"))
+      .toBe(Math.round((100 * Math.exp(5)) / (Math.exp(5) + Math.exp(3) + 9)));
+  });
+});
+
+test("a lab opens with what was set at the stop, and says the question that it answers", async () => {
+  const page = await open(`${THREAD}#stop=scale`, { reducedMotion: "reduce" });
+  await page.locator("section.here input").fill("0");
+  const lab = page.locator("section.here .lab");
+  await expect.poll(() => lab.getAttribute("href")).toMatch(/scale\.html#d=4$/);
+  expect(await page.locator("section.here p:has(.lab)").innerText()).toMatch(/Why divide by √d\?$/);
+  await goTo(page, "Masks");
+  await page.getByRole("radio", { name: "all words" }).check({ force: true });
+  await expect.poll(() => lab.getAttribute("href")).toMatch(/masks\.html#causal=none$/);
+  await goTo(page, "Mix the values");
+  await page.locator("section.here").getByRole("radio", { name: "road" }).check({ force: true });
+  await lab.click();
+  await page.locator(".agreement").waitFor();
+  expect(await page.locator("#sentence").inputValue()).toBe(
+    "The animal didn't cross the road because it was too tired",
+  );
+  expect(Object.fromEntries(new URLSearchParams((await hashOf(page)).slice(1)))).toMatchObject({
+    step: "output",
+    word: "5",
+  });
+});
+
+test("each guess brings its answer into the picture, and the first counts", async () => {
+  const page = await open(THREAD, { reducedMotion: "reduce", alone: true });
+  const score = page.locator("#score");
+  expect(await score.isVisible()).toBe(false);
+  for (const [index, stop] of STOPS.entries()) {
+    await goTo(page, stop);
+    const here = page.locator("section.here .guess");
+    const before = await page.evaluate(() => location.hash);
+    const buttons = here.locator("button");
+    await buttons.first().click();
+    await expect.poll(() => here.locator(".guess-said").innerText()).toMatch(/^(?:Yes|No)/);
+    expect(await here.locator("button.right").count()).toBe(1);
+    // That of the mixture is on the stage already.
+    if (stop !== "Mix the values") expect(await page.evaluate(() => location.hash)).not.toBe(before);
+    expect(await score.innerText()).toMatch(new RegExp(` of ${index + 1}\\.$`));
+  }
+  const said = await score.innerText();
+  await page.locator("section.here .guess button.right").click();
+  expect(await score.innerText()).toBe(said);
+  await page.goto(new URL("index.html", page.url()).href);
+  await expect.poll(() => score.innerText()).toBe(said);
 });
 
 test("two layers let go of the animal when the road is too wide, and the address keeps the word", async () => {
@@ -127,9 +210,9 @@ test("two layers let go of the animal when the road is too wide, and the address
   const noun = async (word: string): Promise<number> => Number.parseInt(await figure(page, word, 1), 10);
   expect(await noun("animal")).toBeGreaterThan(3 * (await noun("road")));
   await page.getByRole("radio", { name: "wide" }).check({ force: true });
-  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds extent .*: road, 7\d\s%/);
+  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds size .*: road, 7\d\s%/);
   expect(await noun("road")).toBeGreaterThan(3 * (await noun("animal")));
-  expect(await hashOf(page)).toBe("#too=wide");
+  expect(await hashOf(page)).toBe("#stop=layers&too=wide");
   await page.goBack();
-  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds body .*: animal/);
+  await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds life .*: animal/);
 });

@@ -61,6 +61,26 @@ test("the date that is said to be written wrong is written wrong", async () => {
   expect(await date(page)).not.toBe("1969-06-21");
 });
 
+test.each([
+  ["yesterday", /^Made up: this text has no day, no month, no year, /],
+  ["February 30th 2020", /^Made up: this text has no such day in that month, /],
+  ["may 2nd, 2003", /^The thicker a line/],
+])("of “%s” it is said whether there is a date in it", async (text, wanted) => {
+  const page = await answered("translation.html");
+  await type(page, text);
+  await expect.poll(() => page.locator(".lines .letter").count()).toBe(text.replaceAll(" ", "").length);
+  await page.locator("h1").hover();
+  await expect.poll(() => said(page)).toMatch(wanted);
+});
+
+test("an empty field leaves no date", async () => {
+  const page = await answered("translation.html");
+  await page.locator("#date").fill("");
+  await expect.poll(() => date(page)).toBe("··········");
+  expect(await said(page)).toBe("Nothing to read yet: type a date.");
+  expect(await widths(page)).toEqual([]);
+});
+
 test("weights are loaded when somebody types, and only then", async () => {
   const addresses = new Set<string>();
   const page = await open("translation.html", {

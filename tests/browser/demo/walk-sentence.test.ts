@@ -12,25 +12,25 @@ const caption = (page: Page) => (): Promise<string | null> => page.locator(".sta
 /** With another word than “it” in the light. */
 async function onAnotherWord(): Promise<Page> {
   const page = await open();
-  await expect.poll(caption(page)).toMatch(/^it listens to /);
+  await expect.poll(caption(page)).toMatch(/^it → /);
   await page.locator(".flow-askers button", { hasText: /^cross$/ }).click();
   await page.mouse.move(0, 0);
-  await expect.poll(caption(page)).toMatch(/^cross listens to /);
+  await expect.poll(caption(page)).toMatch(/^cross → /);
   return page;
 }
 
 describe("the word in the light", () => {
   test.each([
-    ["“it”, one head", "it listens to animal 43"],
-    ["“it”, two heads", "it listens to animal 85"],
-    ["too wide, not tired", "it listens to "],
-    ["The big, fluffy dog", "dog listens to fluffy 39"],
-    ["“he”: dog or owner?", "he listens to dog 38"],
-    ["Causal: no looking ahead", "it listens to "],
-    ["Causal: only the last word asks", "it listens to "],
-    ["Padding", "Susan listens to "],
-    ["No parameters: softmax(XXᵀ) X", "it listens to it "],
-    ["Just numbers", "x1 listens to "],
+    ["“it”, one head", "it → animal 43"],
+    ["“it”, two heads", "it → animal 85"],
+    ["too wide, not tired", "it → "],
+    ["The big, fluffy dog", "dog → fluffy 39"],
+    ["“he”: dog or owner?", "he → dog 38"],
+    ["Causal: no looking ahead", "it → "],
+    ["Causal: only the last word asks", "it → "],
+    ["Padding", "Susan → "],
+    ["No parameters: softmax(XXᵀ) X", "it → it "],
+    ["Just numbers", "x1 → "],
   ])("of the example %s begins: %s", async (name, begins) => {
     const page = await onAnotherWord();
     await page.getByRole("button", { name, exact: true }).click();
@@ -39,8 +39,8 @@ describe("the word in the light", () => {
   });
 
   test.each([
-    ["The hungry cat chased the mouse until it escaped", "it listens to cat 42"],
-    ["Mary gave roses to a friend", "Mary listens to "],
+    ["The hungry cat chased the mouse until it escaped", "it → cat 42"],
+    ["Mary gave roses to a friend", "Mary → "],
   ])("of the typed sentence “%s” begins: %s", async (sentence, begins) => {
     const page = await onAnotherWord();
     await page.locator("#sentence").fill(sentence);

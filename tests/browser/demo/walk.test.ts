@@ -26,13 +26,13 @@ describe("the first look", () => {
     expect(details).toContain(isolated ? "Isolated pageyes" : "Isolated pageno");
   });
 
-  test("the sentence says whom the word in the light listens to, as the matrix does", async () => {
+  test("the sentence says whom the word in the light attends to, as the matrix does", async () => {
     const page = await answered("matrix-walk.html#step=softmax");
     await page.locator(".flow-askers button", { hasText: /^it$/ }).click();
     const weights = await readMatrix(page, "A");
     const caption = (await page.locator(".stage-caption").textContent()) ?? "";
     const shares = weights[7] ?? [];
-    const heard = caption.match(/^it listens to animal (\d+)\s%, road (\d+)\s%\.$/);
+    const heard = caption.match(/^it → animal (\d+)\s%, road (\d+)\s%\.$/);
     expect(heard, caption).not.toBeNull();
     expect(Number(heard?.[1]) / 100).toBeCloseTo(shares[1] ?? Number.NaN, 2);
     expect(Number(heard?.[2]) / 100).toBeCloseTo(shares[5] ?? Number.NaN, 2);

@@ -466,9 +466,9 @@ test("what was said of a part is still said when one comes back to it", async ()
   await view("far-reaching").check();
   expect(await page.locator(".agreement").textContent()).toMatch(/^Nothing is computed/);
   await view("a dense layer").check();
-  await page.locator(".agreement", { hasText: "fast weights come from the kernel" }).waitFor();
+  await page.locator(".agreement", { hasText: "fast weights: computed by heed" }).waitFor();
   await view("a convolution").check();
-  expect(await page.locator(".agreement").textContent()).toMatch(/^All 9 heads come from the kernel/);
+  expect(await page.locator(".agreement").textContent()).toMatch(/^All 9 heads: computed by heed/);
 });
 
 test("steps between words follow from the wiring", async () => {
@@ -533,7 +533,7 @@ test.each(["", "#sharp=1", "#as=layer", "#as=set", "#as=graph", "#as=reach"])(
   "no paragraph is long, and numbers stay behind the picture: what-else.html%s",
   async (hash) => {
     const page = await open(`what-else.html${hash}`, { untouched: true });
-    await page.locator(".agreement", { hasText: /from the kernel|Nothing is computed/ }).waitFor();
+    await page.locator(".agreement", { hasText: /computed by heed|Nothing is computed/ }).waitFor();
     expect(await longestParagraph(page, "main p:visible")).toBeLessThanOrEqual(45);
     expect(await page.locator("heed-matrix:visible").count()).toBe(0);
   },

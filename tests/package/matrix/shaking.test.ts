@@ -17,11 +17,11 @@ const BUDGETS: readonly (readonly [entry: RegExp, name: RegExp, bytes: number])[
   // Their matrices may be in any format.
   [/^heed\/layers$/, /^from.*Attention$/, 11_000],
   [/^heed\/layers$/, /^(load|stream|read)Safetensors/, 20_000],
-  [/^heed\/layers$/, /^(load|stream|read)Gguf/, 35_000],
+  [/^heed\/layers$/, /^(load|stream|read)Gguf/, 37_000],
   [/^heed\/(layers|text)$/, /Tokenizer$/, 48_000],
   // All families, files and tokenizers: which ones a file needs is known when it is read.
-  [/^heed\/models$/, /^loadModel$/, 300_000],
-  [/^heed\/models$/, /^(saveModel|LoadedModel)$/, 185_000],
+  [/^heed\/models$/, /^loadModel$/, 320_000],
+  [/^heed\/models$/, /^(saveModel|LoadedModel)$/, 200_000],
   [/^heed\/train$/, /^constant$/, 2_000],
   [/^heed\/train$/, /^(linear|warmupCosine)$/, 3_000],
   [/^heed\/train$/, /^(crossEntropy|meanSquaredError|binaryCrossEntropy)$/, 10_000],
@@ -51,8 +51,8 @@ describe.each(["esbuild", "rollup"] as const)("%s", (bundler) => {
     expect(names.filter(({ bytes }) => bytes[bundler] > budget)).toEqual([]);
   });
 
-  test("takes for no name more than a model needs", () => {
+  test("takes for no name more than a loop of training needs", () => {
     const names = namesOf((entry) => entry !== "heed/models");
-    expect(names.filter(({ bytes }) => bytes[bundler] > 160_000)).toEqual([]);
+    expect(names.filter(({ bytes }) => bytes[bundler] > 180_000)).toEqual([]);
   });
 });

@@ -213,6 +213,50 @@ describe.each(ENGINE_KINDS)("passes over caches, $variant, $worker worker", asyn
     },
   );
 
+  test.each(MODELS)(
+    "%s with a cache of each text, which hold unequally many tokens, is what it is of each",
+    async (name, Model, kvHeads) => {
+      const model = modelOf(name, Model);
+      const starts = [[1, 2, 3, 4], [5], [6, 7]];
+      const next = [
+        [3, 1],
+        [4, 1],
+        [5, 9],
+      ];
+      const each = () =>
+        Promise.all(
+          starts.map(() => Promise.all([0, 1].map(() => engine.createCache({ kvHeads, headDim: 4, maxLength: 12 })))),
+        );
+      const [alone, together] = [await each(), await each()];
+      for (const [at, tokens] of starts.entries()) {
+        for (const caches of [alone[at] ?? [], together[at] ?? []]) await model.forward(tokens, { caches });
+      }
+      const caches = [0, 1].map((layer) => together.flatMap((own) => own[layer] ?? []));
+      const made = await model.forward(next, { caches, attentions: true });
+      const [, length = 0, words = 0] = made.logits.shape;
+      for (const [at, tokens] of next.entries()) {
+        const wanted = await model.forward(tokens, { caches: alone[at] ?? [] });
+        const own = made.logits.data.slice(at * length * words, (at + 1) * length * words);
+        expect(bits({ data: own })).toEqual(bits(wanted.logits));
+        expect(together[at]?.map((cache) => cache.length)).toEqual(alone[at]?.map((cache) => cache.length));
+      }
+      const [, , , keys = 0] = made.attentions?.[0]?.shape ?? [];
+      expect(keys).toBe(6);
+      const mask = new Uint8Array(3 * 8).fill(1);
+      const refused: readonly (readonly [object, RegExp])[] = [
+        [{ caches, mask }, /mask and a cache of each text exclude each other/],
+        [{ caches: [caches[0]?.slice(1), caches[1]] }, /lengths/],
+        [{ caches: [caches[0], caches[0]] }, /one of them twice/],
+        [{ caches: caches.map((own) => own.slice(1)) }, /one for each of 3 batch entries, got 2/],
+      ];
+      for (const [options, message] of refused) {
+        await expect(model.forward(next, options)).rejects.toThrow(message);
+        expect(together.map(([cache]) => cache?.length)).toEqual([6, 3, 4]);
+      }
+      for (const cache of [...alone, ...together].flat()) cache.dispose();
+    },
+  );
+
   test("passes that take the same caches in another order do not wait for each other for ever", async () => {
     const model = modelOf("llama", LlamaModel);
     using a = await cacheOf();

@@ -3,9 +3,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
 import { type ParameterTensor, saveSafetensors } from "../../../web/src/layers/index.js";
+import { Dense } from "../../../web/src/models/dense.js";
 import { type LoadedModel, loadModel } from "../../../web/src/models/index.js";
 import { spansOf } from "../../../web/src/models/label-spans.js";
-import { worstDifference } from "../../support/fixtures.js";
+import { type PackedTensor, readFixture, unpack, worstDifference } from "../../support/fixtures.js";
 import { madeByTransformers } from "../../support/model-files.js";
 import { Random } from "../../support/random.js";
 import { folderOf, json } from "../../support/small-model.js";
@@ -112,7 +113,8 @@ describe("embed", () => {
     const whole = (await pooledBy(lm, "tired", "last", false)).slice(0, 5);
     const wanted = whole.map((number) => number / Math.hypot(...whole));
     expect(worstDifference({ data, shape: [5] }, asTensor(wanted), DEPTH)).toBeLessThan(1);
-    expect((await lm.embed([])).shape[0]).toBe(0);
+    expect((await lm.embed([])).shape).toEqual([0, width]);
+    expect((await lm.embed([], { dimensions: 5 })).shape).toEqual([0, 5]);
     lm.dispose();
   });
 
@@ -144,13 +146,22 @@ describe("embed", () => {
   test.each<[string, object, unknown, object, string, RegExp]>([
     [
       "a module that heed does not compute",
-      { "modules.json": modules("Transformer", "Dense") },
+      { "modules.json": modules("Transformer", "Pooling", "WordWeights") },
+      ["a"],
+      {},
+      "unsupported",
+      /WordWeights/,
+    ],
+    [
+      "a layer after the norm",
+      { "modules.json": modules("Transformer", "Pooling", "Normalize", "Dense") },
       ["a"],
       {},
       "unsupported",
       /Dense/,
     ],
     ["too many dimensions", {}, ["a"], { dimensions: 13 }, "option", /at most 12/],
+    ["too many dimensions of no text", {}, [], { dimensions: 13 }, "option", /at most 12/],
     ["another pooling", {}, ["a"], { pooling: "max" }, "option", /pooling must be one of/],
     ["a number", {}, [1], {}, "option", /texts must be strings/],
     ["an empty text without tokens", {}, [""], {}, "option", /must have a token/],
@@ -173,6 +184,106 @@ describe("embed", () => {
     await expect(lm.embed(["a"])).rejects.toMatchObject({ code: "unsupported" });
     expect((await lm.embed(["a"], { pooling: "mean" })).shape).toEqual([1, width]);
     lm.dispose();
+  });
+});
+
+describe("layers after pooling", () => {
+  const read = readFixture("sentence.json") as unknown as {
+    readonly files: Readonly<Record<string, string>>;
+    readonly texts: readonly (readonly number[])[];
+    readonly vectors: PackedTensor;
+  };
+  const folder: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = Object.fromEntries(
+    Object.entries(read.files).map(([name, base64]) => [name, Uint8Array.from(Buffer.from(base64, "base64"))]),
+  );
+  const texts = read.texts.map((_, at) => String(at));
+  const numbers = { encode: (text: string) => [...(read.texts[Number(text)] ?? [])], decode: () => "" };
+  const parsed = (name: string) => JSON.parse(new TextDecoder().decode(folder[name]));
+
+  test("are sentence-transformers'", async () => {
+    const before = engine.memory().tensorBytes;
+    const lm = await loadModel(folder, { engine });
+    lm.tokenizer = numbers;
+    const made = await lm.embed(texts);
+    const wanted = unpack(read.vectors);
+    expect(made.shape).toEqual(wanted.shape);
+    expect(worstDifference(made, wanted, DEPTH)).toBeLessThan(1);
+    // Alone it is the same.
+    expect((await lm.embed("1")).data).toEqual(row(made, 1, 12));
+    const cut = await lm.embed("2", { dimensions: 5, normalize: false });
+    const whole = await lm.embed("2", { normalize: false });
+    expect(cut.data).toEqual(whole.data.slice(0, 5));
+    lm.dispose();
+    expect(engine.memory().tensorBytes).toBe(before);
+  });
+
+  test("take no rows of another width", async () => {
+    const parameters = new Map([["linear.weight", { data: new Float32Array(3 * 8), shape: [3, 8] }]]);
+    const rule = { inFeatures: 8, outFeatures: 3, bias: false, activation: "none", parameters } as const;
+    const dense = new Dense(rule, engine);
+    await expect(dense.forward({ data: new Float32Array(2 * 16), shape: [2, 16] })).rejects.toMatchObject({
+      code: "shape",
+      message: expect.stringMatching(/must be 8, got \[2, 16\]/),
+    });
+    dense.dispose();
+  });
+
+  test.each<[string, object, string, RegExp]>([
+    [
+      "without their weights",
+      { "3_Dense/model.safetensors": undefined },
+      "load",
+      /3_Dense\/model\.safetensors, got none/,
+    ],
+    [
+      "without their sizes",
+      { "2_Dense/config.json": json({}) },
+      "option",
+      /2_Dense\/config\.json: config\.in_features must be given/,
+    ],
+    [
+      "of another activation",
+      { "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), activation_function: "torch.nn.Mish" }) },
+      "unsupported",
+      /activation_function must be one of Identity, Tanh.*Mish/,
+    ],
+    [
+      "of tokens",
+      { "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), module_input_name: "token_embeddings" }) },
+      "unsupported",
+      /module_input_name/,
+    ],
+    [
+      "of other numbers than there are",
+      { "3_Dense/config.json": json({ ...parsed("3_Dense/config.json"), in_features: 25 }) },
+      "load",
+      /the 24 numbers that come before it, got 25/,
+    ],
+    [
+      "of other numbers than hidden states have",
+      {
+        "2_Dense/config.json": json({ ...parsed("2_Dense/config.json"), in_features: 8 }),
+        "2_Dense/model.safetensors": saveSafetensors(
+          new Map([
+            ["linear.weight", { data: new Float32Array(8 * 24), shape: [24, 8] }],
+            ["linear.bias", { data: new Float32Array(24), shape: [24] }],
+          ]),
+        ),
+      },
+      "load",
+      /the 16 numbers that come before it, got 8/,
+    ],
+    [
+      "of another size",
+      { "3_Dense/config.json": json({ ...parsed("3_Dense/config.json"), out_features: 13 }) },
+      "shape",
+      /linear\.weight/,
+    ],
+  ])("%s are refused", async (_, changed, code, message) => {
+    const files = Object.fromEntries(
+      Object.entries({ ...folder, ...changed }).filter(([, file]) => file !== undefined),
+    );
+    await expect(loadModel(files, { engine })).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 });
 
@@ -295,6 +406,14 @@ describe("classify", () => {
     const wanted = softmax(product([...(pooled?.data ?? [])], weight, bias));
     expect(made?.[0]?.score).toBeCloseTo(Math.max(...wanted), 5);
     lm.dispose();
+  });
+
+  test("a head of another width than hidden states is refused", async () => {
+    const narrow = withHead({ "classifier.weight": matrix(3, width - 4), "classifier.bias": bias }, {});
+    await expect(loadModel(narrow, { engine })).rejects.toMatchObject({
+      code: "shape",
+      message: expect.stringMatching(/classifier\.weight must be \[3, 12\].* got \[3, 8\]/),
+    });
   });
 
   test("without a head it is refused", async () => {

@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
+import { type ParameterTensor, saveSafetensors } from "../../../web/src/layers/index.js";
 import {
   type LoadedModel,
   loadModel,
@@ -12,7 +13,7 @@ import {
 import { StopStrings } from "../../../web/src/models/stop-strings.js";
 import { errorOf } from "../../support/cases.js";
 import { worstDifference } from "../../support/fixtures.js";
-import { folderOf, POSITIONS } from "../../support/small-model.js";
+import { folderOf, json, POSITIONS } from "../../support/small-model.js";
 
 const engine = await createHeed({ threads: 1 });
 afterAll(() => engine.dispose());
@@ -43,6 +44,9 @@ async function slowly({ model }: LoadedModel, prompt: readonly number[], count: 
 }
 
 const PROMPT = [72, 101, 97, 100, 115];
+
+/** A hook that changes nothing. */
+const same = (tensor: ParameterTensor): ParameterTensor => tensor;
 
 describe.each([
   ["llama", llama],
@@ -94,24 +98,64 @@ describe.each([
     cache.dispose();
   });
 
-  test("attentions and hidden states are those of the whole text", async () => {
-    const pieces = await piecesOf(lm, PROMPT, { maxTokens: 4, eos: [], attentions: true, hiddenStates: true });
+  test("keys of changed hooks are not taken for those of now", async () => {
+    const cache = await lm.createCache();
+    const hooks: Record<string, { output: number }> = { "layers.0.heads.0": { output: 0 } };
+    const options = { maxTokens: 2, eos: [], hooks, hiddenStates: true };
+    await piecesOf(lm, PROMPT, { ...options, cache });
+    hooks["layers.0.heads.0"] = { output: 3 };
+    expect(await piecesOf(lm, PROMPT, { ...options, cache })).toEqual(await piecesOf(lm, PROMPT, options));
+    (hooks["layers.0.heads.0"] as { output: number }).output = -3;
+    expect(await piecesOf(lm, PROMPT, { ...options, cache })).toEqual(await piecesOf(lm, PROMPT, options));
+    cache.dispose();
+  });
+
+  test("a prompt is reported to its end, once, whatever is looked at", async () => {
+    const ways = [{}, { attentions: true }, { hooks: { "layers.0.heads.0": { weights: same } } }];
+    const wanted = [[5], [4, 5], [5]];
+    for (const [at, way] of ways.entries()) {
+      const seen: number[] = [];
+      const onPrompt = ({ loaded }: { loaded: number }) => seen.push(loaded);
+      await piecesOf(lm, PROMPT, { maxTokens: 4, eos: [], onPrompt, ...way });
+      expect(seen).toEqual(wanted[at]);
+    }
+  });
+
+  test("a function of weights leaves pieces the rows of their token", async () => {
+    const options = { maxTokens: 3, eos: [], attentions: true, hiddenStates: true, scores: true } as const;
+    const hooks = { "layers.0.heads.0": { weights: same } };
+    const [all, wanted] = [await piecesOf(lm, PROMPT, { ...options, hooks }), await piecesOf(lm, PROMPT, options)];
+    for (const [at, piece] of wanted.entries()) {
+      for (const name of ["attentions", "hiddenStates", "scores"] as const) {
+        for (const [layer, own] of (piece[name] ?? []).entries()) {
+          const made = all[at]?.[name]?.[layer];
+          expect(made?.shape).toEqual(own.shape);
+          expect(worstDifference(made ?? { data: new Float32Array(), shape: [] }, own, DEPTH)).toBeLessThan(1);
+        }
+      }
+    }
+  });
+
+  test("attentions, scores and hidden states are those of the whole text", async () => {
+    const looked = { attentions: true, hiddenStates: true, scores: "masked" } as const;
+    const pieces = await piecesOf(lm, PROMPT, { maxTokens: 4, eos: [], ...looked });
     const tokens = tokensOf(pieces);
     expect(tokens).toEqual(await slowly(lm, PROMPT, 4));
-    const whole = await lm.model.forward([...PROMPT, ...tokens], { attentions: true, hiddenStates: true });
+    const whole = await lm.model.forward([...PROMPT, ...tokens], looked);
     for (const [at, piece] of pieces.slice(0, -1).entries()) {
       const row = PROMPT.length + at - 1;
-      for (const [layer, all] of (whole.attentions ?? []).entries()) {
-        const [, heads = 0, length = 0] = all.shape;
-        const made = piece.attentions?.[layer];
-        expect(made?.shape).toEqual([1, heads, 1, row + 1]);
-        const own = Float32Array.from({ length: heads * (row + 1) }, (_, i) => {
-          const [head, key] = [Math.floor(i / (row + 1)), i % (row + 1)];
-          return all.data[(head * length + row) * length + key] ?? Number.NaN;
-        });
-        expect(
-          worstDifference({ data: own, shape: [own.length] }, { data: made?.data ?? own, shape: [own.length] }, DEPTH),
-        ).toBeLessThan(1);
+      for (const name of ["attentions", "scores"] as const) {
+        for (const [layer, all] of (whole[name] ?? []).entries()) {
+          const [, heads = 0, length = 0] = all.shape;
+          const made = piece[name]?.[layer];
+          expect(made?.shape).toEqual([1, heads, 1, row + 1]);
+          const own = Float32Array.from({ length: heads * (row + 1) }, (_, i) => {
+            const [head, key] = [Math.floor(i / (row + 1)), i % (row + 1)];
+            return all.data[(head * length + row) * length + key] ?? Number.NaN;
+          });
+          const wanted = { data: made?.data ?? own, shape: [own.length] };
+          expect(worstDifference({ data: own, shape: [own.length] }, wanted, DEPTH)).toBeLessThan(1);
+        }
       }
       for (const [layer, all] of (whole.hiddenStates ?? []).entries()) {
         const [, , dim = 0] = all.shape;
@@ -137,7 +181,15 @@ describe("where a text ends", () => {
     const generation = new TextEncoder().encode(JSON.stringify({ eos_token_id: [first, 5] }));
     const lm = await loadModel({ ...files, "generation_config.json": generation }, { engine });
     expect(await piecesOf(lm, PROMPT)).toEqual([
-      { text: "", tokens: [], attentions: undefined, hiddenStates: undefined, end: "eos" },
+      {
+        sequence: 0,
+        text: "",
+        tokens: [],
+        attentions: undefined,
+        hiddenStates: undefined,
+        scores: undefined,
+        end: "eos",
+      },
     ]);
     lm.dispose();
   });
@@ -223,6 +275,10 @@ describe("messages", () => {
     expect(await piecesOf(lm, messages, { ...options, template: { extra: "!" } })).toEqual(
       await piecesOf(lm, extra, options),
     );
+    expect(await lm.encode(messages)).toEqual(ids);
+    expect(await lm.encode(messages, { template: { extra: "!" } })).toEqual(extra);
+    expect(await lm.encode([3, 1])).toEqual([3, 1]);
+    expect(await errorOf(() => lm.encode([]))).toMatchObject({ code: "option" });
     lm.dispose();
   });
 
@@ -265,6 +321,7 @@ describe("messages", () => {
 
 describe("refuses", () => {
   test.each<[string, LoadedModel, unknown, object, string, RegExp]>([
+    ["what is no function", llama, "Hi", { onPrompt: 5 }, "option", /onPrompt must be a function, got 5/],
     ["an encoder", bert, "Hi", {}, "unsupported", /logits of the next token, got "bert"/],
     ["no tokens", llama, [], {}, "option", /at least one token/],
     ["a number", llama, 7, {}, "option", /messages, a text or tokens/],
@@ -291,8 +348,27 @@ describe("refuses", () => {
     await expect(piecesOf(llama, PROMPT, { cache })).rejects.toMatchObject({
       message: expect.stringMatching(/one in use/),
     });
+    await expect(cache.truncate(1)).rejects.toMatchObject({ code: "option" });
     await first.return();
+    await cache.truncate(1);
     cache.dispose();
+    // One that cannot begin is not in use afterwards.
+    for (let at = 0; at < 2; at++) await expect(piecesOf(llama, PROMPT, { cache })).rejects.toThrow(/disposed/);
+  });
+
+  test("a classifier", async () => {
+    const { config, parameters } = folderOf("llama");
+    const score = { data: new Float32Array(3 * 12), shape: [3, 12] };
+    const files = {
+      "config.json": json({ ...config, architectures: ["LlamaForSequenceClassification"], num_labels: 3 }),
+      "model.safetensors": saveSafetensors(new Map([...parameters, ["score.weight", score]])),
+    };
+    const lm = await loadModel(files, { engine });
+    await expect(piecesOf(lm, PROMPT)).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/LlamaForSequenceClassification/),
+    });
+    lm.dispose();
   });
 });
 

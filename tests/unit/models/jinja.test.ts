@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("by a module, or its address where there are no workers", async () => {
+test("by a module, or its address", async () => {
   class Template {
     readonly #source: string;
     constructor(source: string) {
@@ -31,13 +31,36 @@ test("what is none is refused, and what is missing is named with what to install
   for (const wrong of [7, {}, null]) {
     expect(await errorOf(() => findJinja("test", wrong))).toMatchObject({ code: "option" });
   }
-  expect(await errorOf(() => findJinja("test", "data:text/javascript,export const a = 1"))).toMatchObject({
-    code: "option",
-    message: expect.stringMatching(/class Template/),
-  });
   expect(await errorOf(() => findJinja("test", undefined, "@huggingface/not-there"))).toMatchObject({
     code: "unsupported",
     message: expect.stringMatching(/npm install @huggingface\/jinja.*loadModel\(source, \{ jinja \}\)/),
+  });
+});
+
+describe("in a thread of Node's", () => {
+  const moduleOf = (render: string): string =>
+    `data:text/javascript,${encodeURIComponent(`export class Template { render(values) { ${render} } }`)}`;
+
+  test("a template that does not end is stopped, and the next one is rendered", async () => {
+    const endless = await findJinja("test", moduleOf("for (;;);"));
+    await expect(endless("a", {})).rejects.toMatchObject({
+      code: "option",
+      message: expect.stringMatching(/must end within 5000 ms/),
+    });
+    expect(await (await findJinja("test", ADDRESS))("a", { x: 1 })).toBe("a1");
+  });
+
+  test("what fails in it, or takes too much memory, is an error", async () => {
+    const failing = await findJinja("test", moduleOf("throw new Error('no such role');"));
+    await expect(failing("a", {})).rejects.toMatchObject({
+      code: "option",
+      message: expect.stringMatching(/no such role/),
+    });
+    const large = await findJinja("test", moduleOf("const all = []; for (;;) all.push({ values, all: [...all] });"));
+    await expect(large("a", {})).rejects.toMatchObject({ name: "HeedError" });
+    const none = await findJinja("test", "data:text/javascript,export const a = 1");
+    await expect(none("a", {})).rejects.toMatchObject({ name: "HeedError" });
+    await expect((await findJinja("test", ADDRESS))("a", { x: () => {} })).rejects.toThrow();
   });
 });
 

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
-import { BertModel, LlamaModel, saveSafetensors } from "../../../web/src/layers/index.js";
+import { BertModel, LlamaModel, saveSafetensors, type Weights } from "../../../web/src/layers/index.js";
 import { type FileProgress, type LoadedModel, loadModel, type ModelSource } from "../../../web/src/models/index.js";
 import { readFixture } from "../../support/fixtures.js";
+import { type GgufSizes, llamaHeader } from "../../support/gguf-file.js";
 import { folderOf, json } from "../../support/small-model.js";
 
 const engine = await createHeed({ threads: 1 });
@@ -113,6 +114,43 @@ describe("files at hand", () => {
     const { length } = files["model.safetensors"] ?? [];
     expect(seen.at(-1)).toEqual({ loaded: length, total: length, file: "model.safetensors" });
     lm.dispose();
+  });
+
+  test("what was read is in the engine before the model is used, and tables that are one are there once", async () => {
+    const table = llama.parameters.get("model.embed_tokens.weight") ?? { data: new Float32Array(), shape: [] };
+    const sizes: number[] = [];
+    const made = [];
+    const tie_word_embeddings = true;
+    const { "lm_head.weight": _, ...others } = Object.fromEntries(llama.parameters);
+    const turned = { ...table, data: table.data.map((number) => -number) };
+    for (const head of [undefined, { ...table, data: table.data.slice() }, turned]) {
+      const tensors = head === undefined ? others : { ...others, "lm_head.weight": head };
+      const config = { "config.json": json({ ...llama.config, tie_word_embeddings }) };
+      const before = engine.memory().tensorBytes;
+      const lm = await loadModel({ ...files, ...config, "model.safetensors": saveSafetensors(tensors) }, { engine });
+      sizes.push(engine.memory().tensorBytes - before);
+      const { logits } = await lm.model.forward(IDS);
+      expect(engine.memory().tensorBytes - before).toBe(sizes.at(-1));
+      made.push(logits?.data);
+      expect(lm.model.parameters().get("head.weight")?.data).toEqual((head ?? table).data);
+      lm.dispose();
+      expect(engine.memory().tensorBytes).toBe(before);
+    }
+    expect(made[1]).toEqual(made[0]);
+    expect(made[2]).toEqual(made[0]?.map((logit) => -logit));
+    // f32 has a table for words and packed matrices for the head, as one or as two.
+    expect(sizes[1]).toBe(sizes[0]);
+    const narrow = await Promise.all(
+      [others, { ...others, "lm_head.weight": { ...table, data: table.data.slice() } }].map(async (tensors) => {
+        const config = { "config.json": json({ ...llama.config, tie_word_embeddings }) };
+        const given = { ...files, ...config, "model.safetensors": saveSafetensors(tensors) };
+        const lm = await loadModel(given, { engine, weights: "f16" });
+        const { bytes } = lm.model.describe();
+        lm.dispose();
+        return bytes;
+      }),
+    );
+    expect(narrow[1]).toBe(narrow[0]);
   });
 
   test("an abort in the midst rejects, and the engine works on", async () => {
@@ -252,6 +290,52 @@ describe("a server", () => {
     vi.stubGlobal("caches", undefined);
     await expect(loadModel(address, { engine, cache: true })).rejects.toMatchObject({ code: "unsupported" });
     vi.unstubAllGlobals();
+  });
+});
+
+describe("a GGUF file is refused by its header", async () => {
+  // Formats of weights have a module of their own, which rounds otherwise.
+  const own = await createHeed({ threads: 1 });
+  afterAll(() => own.dispose());
+
+  /** Of which nothing but the header can be read. */
+  const headerOnly = (sizes: GgufSizes, cancel = () => {}): ReadableStream<Uint8Array> => {
+    const chunks = [llamaHeader(sizes)];
+    const pull = (controller: ReadableStreamDefaultController): void => {
+      const chunk = chunks.shift();
+      if (chunk === undefined) controller.error(new Error("no weights"));
+      else controller.enqueue(chunk);
+    };
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  };
+
+  test.each<[Weights, GgufSizes["type"], number, string, RegExp]>([
+    ["f32", 0, 12, "memory", /take 3\.2\d GB: .* "f16" takes 1\.6\d GB, "int8" takes 0\.8\d GB, "int4" takes/],
+    ["as stored", 0, 12, "memory", /take 3\.2\d GB: .* "f16" takes 1\.6\d GB, "int8" takes 0\.8\d GB, "int4" takes/],
+    ["f16", 8, 24, "memory", /take 3\.2\d GB: as option weights, "int8" takes 1\.7\d GB, "int4" takes/],
+    ["f16", 0, 48, "memory", /take 6\.4\d GB: as option weights, "int4" takes 1\.8\d GB$/],
+    ["int8", 0, 80, "memory", /take 5\.\d\d GB: no format of weights is small enough/],
+    ["int8", 0, 12, "load", /no weights/],
+    ["int4", 0, 24, "load", /no weights/],
+  ])("as %s of type %i, %i layers", async (weights, type, layers, code, message) => {
+    const source = headerOnly({ dim: 2048, hidden: 8192, layers, type });
+    await expect(loadModel(source, { engine: own, weights })).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test("with a tokenizer that heed refuses, and closed", async () => {
+    const metadata = {
+      "tokenizer.ggml.model": "gpt2",
+      "tokenizer.ggml.pre": "gpt-2",
+      "tokenizer.ggml.tokens": Array.from({ length: 32 }, (_, at) => String.fromCharCode(97 + at)),
+      "tokenizer.ggml.merges": ["a b"],
+    };
+    const cancelled = vi.fn();
+    const source = headerOnly({ dim: 64, hidden: 64, layers: 1, type: 0, metadata }, cancelled);
+    await expect(loadModel(source, { engine: own })).rejects.toThrow(/merges/);
+    await vi.waitFor(() => expect(cancelled).toHaveBeenCalledOnce());
   });
 });
 

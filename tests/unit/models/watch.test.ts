@@ -120,6 +120,56 @@ describe("attentions", () => {
   });
 });
 
+describe("scores", () => {
+  test("become the weights by a softmax, at every layer and for those that are chosen", async () => {
+    const model = llamaOf();
+    const tokens = [IDS, [2, 7, 1, 8, 2]];
+    const { attentions = [], scores = [] } = await model.forward(tokens, { attentions: true, scores: true });
+    expect(scores.map(({ shape }) => shape)).toEqual([
+      [2, 6, 5, 5],
+      [2, 6, 5, 5],
+    ]);
+    for (const [layer, { data }] of scores.entries()) {
+      const weights = Array.from({ length: data.length / 5 }, (_, row) => {
+        const exps = [...data.subarray(5 * row, 5 * row + 5)].map(Math.exp);
+        const sum = exps.reduce((a, b) => a + b);
+        return exps.map((e) => e / sum);
+      }).flat();
+      near(attentions[layer], { data: Float32Array.from(weights), shape: [2, 6, 5, 5] });
+    }
+    const some = await model.forward(tokens, {
+      attentions: { layers: [1], heads: [4, 0], rows: [2, 4] },
+      scores: "masked",
+    });
+    const wanted = [0, 1].flatMap((entry) =>
+      [4, 0].flatMap((head) =>
+        [...(scores[1]?.data ?? [])].slice(((entry * 6 + head) * 5 + 2) * 5, ((entry * 6 + head) * 5 + 4) * 5),
+      ),
+    );
+    expect(some.scores?.map(({ shape }) => shape)).toEqual([[2, 2, 2, 5]]);
+    expect([...(some.scores?.[0]?.data ?? [])]).toEqual(wanted);
+    model.dispose();
+  });
+
+  test("are raw before the mask", async () => {
+    const model = llamaOf();
+    const { scores: [raw] = [] } = await model.forward(IDS, { scores: "raw" });
+    const { scores: [masked] = [] } = await model.forward(IDS, { scores: "masked" });
+    const isAhead = (at: number): boolean => at % 5 > Math.floor(at / 5) % 5;
+    expect(raw?.data.every(Number.isFinite)).toBe(true);
+    expect(masked?.data.every((score, at) => (isAhead(at) ? score === -Infinity : score === raw?.data[at]))).toBe(true);
+    await expect(model.forward(IDS, { scores: "all" as "raw" })).rejects.toMatchObject({ code: "option" });
+    model.dispose();
+  });
+
+  test("of an encoder are those of its layers", async () => {
+    const model = new BertModel(bert.config, { engine }).load(bert.parameters);
+    const { scores, attentions } = await model.forward(IDS, { attentions: true, scores: true, keep: true });
+    expect(scores?.map(({ shape }) => shape)).toEqual(attentions?.map(({ shape }) => shape));
+    model.dispose();
+  });
+});
+
 describe("hooks", () => {
   test.each([0, 0.5, -2])("a head times %j is a head whose projection is", async (factor) => {
     const model = llamaOf();

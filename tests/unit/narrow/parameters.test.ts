@@ -87,6 +87,44 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
   });
 });
 
+/** Groups that are hard to round: of halves, of equal sizes, of one huge number, of subnormal ones, of zeros. */
+function hardRows(format: RoundedFormat): ParameterTensor {
+  const { data, shape } = tensor(37, 256);
+  const largest = { f16: 65504, bf16: 3e38, int8: 127 * 65519, int4: 8 * 65519 }[format];
+  for (let i = 0; i < 32; i++) {
+    data[i] = i === 3 ? 127 : (i - 16) / 2;
+    data[32 + i] = i % 3 === 0 ? -2.5 : 2.5;
+    data[64 + i] = i === 7 ? largest : i;
+    data[96 + i] = (data[96 + i] ?? 0) * 2 ** -140;
+    data[128 + i] = i % 2 === 0 ? 0 : -0;
+    data[160 + i] = (data[160 + i] ?? 0) * 2 ** -14;
+    data[192 + i] = i === 3 ? -8 : (i - 16) / 2;
+  }
+  return { data, shape };
+}
+
+test.each(FEW_KINDS)("an engine rounds f32 and 16 bits as JavaScript does: $variant, $worker worker", async (kind) => {
+  using engine = await openKind(kind);
+  for (const format of ["f16", "bf16", "int8", "int4"] as const) {
+    const hard = hardRows(format);
+    const sources: readonly (ParameterTensor | StoredTensor)[] = [
+      hard,
+      ...(["f16", "bf16"] as const).flatMap((source) => {
+        const numbers = { ...hard, data: hard.data.map((number) => (Math.abs(number) < 65504 ? number : 60000)) };
+        return source === format ? [] : [quantize(numbers, source)];
+      }),
+    ];
+    for (const source of sources) {
+      const layer = new Linear({ inFeatures: 256, outFeatures: 37, bias: false, engine });
+      layer.load({ weight: source }, { weights: format });
+      await layer.forward(tensor(1, 256));
+      const wanted = dequantize(quantize(source, format)).data;
+      expect(areAlike(layer.parameters().get("weight")?.data ?? [], wanted), format).toBe(true);
+      layer.dispose();
+    }
+  }
+});
+
 test("a layer of one engine computes on another, which copies what the first packed", async () => {
   using engine = await openKind({ variant: "simd", worker: null });
   const other = await openKind({ variant: "simd", worker: null });

@@ -6,6 +6,7 @@ import {
   DistilBertModel,
   EmbeddingGemmaModel,
   Gemma3Model,
+  type ModelConfig,
   ModernBertModel,
   MPNetModel,
   type ParameterTensor,
@@ -63,50 +64,41 @@ function slopesOf(
   );
 }
 
-async function expectSlopes(
-  { parameters, slopes, loss: wanted }: ReturnType<typeof caseOf>,
-  make: () => Made,
-  lossOf: (model: never, pass: Pass) => Promise<Awaited<ReturnType<typeof crossEntropy>>>,
-): Promise<void> {
+type LossOf = (model: never, text: readonly number[], pass: Pass) => ReturnType<typeof crossEntropy>;
+
+const nextTokens = async (model: Pick<Qwen2Model, "forward">, text: readonly number[], pass: Pass) => {
+  const { logits } = await model.forward(text, { pass });
+  return crossEntropy(logits, [[...text.slice(1), -100]], { pass });
+};
+
+const statesByCosines = async (model: Pick<RobertaModel, "forward">, text: readonly number[], pass: Pass) => {
+  const { hidden } = await model.forward(text, { pass });
+  const { shape } = hidden;
+  return meanSquaredError(hidden, { data: cosines(text.length * 16), shape }, { pass });
+};
+
+const ALL: readonly (readonly [string, new (config: ModelConfig, options: object) => Made, LossOf])[] = [
+  ...Object.entries(CAUSAL).map(([name, Model]) => [name, Model, nextTokens] as const),
+  ...Object.entries(ENCODERS).map(([name, Model]) => [name, Model, statesByCosines] as const),
+];
+
+test.each(ALL)("%s has PyTorch's gradients", async (name, Model, lossOf) => {
+  const { config, texts, parameters, slopes, loss: wanted } = caseOf(name);
+  const make = () => new Model(config, { engine });
   const model = make().load(parameters);
-  const { loss } = await gradients(model, async (pass) => ({ loss: await lossOf(model as never, pass) }));
+  const { loss } = await gradients(model, async (pass) => ({
+    loss: await lossOf(model as never, texts[0] ?? [], pass),
+  }));
   expect(Math.abs(loss - wanted)).toBeLessThan(1e-5 * Math.max(1, wanted));
   const got = slopesOf(make, parameters, await model.readGradients());
   const names = Object.keys(slopes);
   expect(names.length).toBeGreaterThanOrEqual(20);
-  for (const name of names) {
-    const slope = slopes[name] ?? Number.NaN;
+  for (const one of names) {
+    const slope = slopes[one] ?? Number.NaN;
     // Sums of some hundred products, of gradients that are exact to about 36 sums of 24 products, as results are.
-    expect(Math.abs((got.get(name) ?? Number.NaN) - slope), name).toBeLessThan(1e-4 * Math.max(1, Math.abs(slope)));
+    expect(Math.abs((got.get(one) ?? Number.NaN) - slope), one).toBeLessThan(1e-4 * Math.max(1, Math.abs(slope)));
   }
   // So that no bound is wider than what it bounds.
-  expect(names.filter((name) => Math.abs(slopes[name] ?? 0) > 1e-3).length).toBeGreaterThan(names.length / 2);
+  expect(names.filter((one) => Math.abs(slopes[one] ?? 0) > 1e-3).length).toBeGreaterThan(names.length / 2);
   model.dispose();
-}
-
-test.each(Object.entries(CAUSAL))("%s has PyTorch's gradients", async (name, Model) => {
-  const of = caseOf(name);
-  const [text = []] = of.texts;
-  await expectSlopes(
-    of,
-    () => new Model(of.config, { engine }),
-    async (model: InstanceType<typeof Model>, pass) => {
-      const { logits } = await model.forward(text, { pass });
-      return crossEntropy(logits, [[...text.slice(1), -100]], { pass });
-    },
-  );
-});
-
-test.each(Object.entries(ENCODERS))("%s has PyTorch's gradients", async (name, Model) => {
-  const of = caseOf(name);
-  const [text = []] = of.texts;
-  await expectSlopes(
-    of,
-    () => new Model(of.config, { engine }),
-    async (model: InstanceType<typeof Model>, pass) => {
-      const { hidden } = await model.forward(text, { pass });
-      const { shape } = hidden;
-      return meanSquaredError(hidden, { data: cosines(text.length * 16), shape }, { pass });
-    },
-  );
 });

@@ -72,6 +72,10 @@ export interface HeldCache {
   /** As in KVCache. */
   readonly length: number;
   readonly start: number;
+  /** Where it is several caches, of one batch entry each: how many tokens each of them holds. `length` is that of the longest. */
+  readonly lengths: readonly number[] | null;
+  /** Several caches, of which this is the first, as that of a batch in which each has an entry. */
+  join(where: string, others: readonly HeldCache[]): HeldCache;
   /**
    * Records calls that append the problem's keys and values, and attend to all of the cache. The problem is checked but for what depends
    * on the cache. `where` names the function in messages.

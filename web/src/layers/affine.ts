@@ -5,6 +5,7 @@ import { AFFINE } from "../operations/affine.js";
 import { NARROW_AFFINE } from "../operations/narrow/narrow-affine.js";
 import { type Activation, POINTWISE, type PointwiseRule } from "../operations/pointwise.js";
 import type { Rows } from "../operations/rows.js";
+import { checkWidth } from "./axes.js";
 import type { ResidentParameter } from "./parameters.js";
 import type { Scope } from "./scope.js";
 
@@ -30,7 +31,8 @@ export async function affine(
     // The backward pass reads what comes before the activation, and one call would not leave it in memory.
     return pointwise(scope, await affine(scope, x, weights, bias, { leading }), epilogue);
   }
-  const [outputs = 0] = weights.parameter.shape;
+  const [outputs = 0, inputs = 0] = weights.parameter.shape;
+  checkWidth("heed/layers", "the input of a product", x, inputs);
   const rule = ruleOf(scope, epilogue, bias);
   const [input, shape, parameters] = [scope.rows(x), [...leading, outputs], [weights, bias]];
   const { resident, format } = weights;

@@ -61,7 +61,7 @@ export function heldCache(held: HeldCaches, where: string, cache: unknown): Held
 export function cachesIn(given: Readonly<Record<string, unknown>>): readonly unknown[] {
   const { cache, caches } = given;
   const inner = ["self", "cross", "encoder"].map((name) => given[name]).map((part) => isRecord(part) && part["cache"]);
-  return [cache, ...(listOf(caches, MOST_LAYERS) ?? []), ...inner];
+  return [cache, ...(listOf<unknown>(caches, MOST_LAYERS)?.flat() ?? []), ...inner];
 }
 
 function hasLock(cache: unknown): cache is { [LOCK](): CacheLock } {

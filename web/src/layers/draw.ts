@@ -2,6 +2,7 @@
 
 import { product } from "../api/operands.js";
 import { SeededRandom } from "./generate/random.js";
+import type { ParameterRule } from "./parameter-rule.js";
 
 export class Draw {
   readonly #random: SeededRandom;
@@ -38,6 +39,12 @@ export function same(shape: readonly number[], number: number): Float32Array {
 /** PyTorch's bound for the numbers of a layer with so many inputs. */
 export function boundOf(inputs: number): number {
   return 1 / Math.sqrt(inputs);
+}
+
+/** The numbers of a parameter with a rule of its own. */
+export function drawnBy({ init }: ParameterRule, draw: Draw, shape: readonly number[]): Float32Array {
+  if (typeof init === "function") return init(draw, shape);
+  return init === undefined ? draw.uniform(shape, boundOf(shape.at(-1) ?? 1)) : same(shape, Number(init === "ones"));
 }
 
 /**

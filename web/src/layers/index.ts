@@ -82,6 +82,7 @@ export {
   type MultiHeadForwardOptions,
 } from "./multi-head-attention.js";
 export { LayerNorm, type LayerNormOptions, type NormOptions, RMSNorm } from "./norm.js";
+export type { Drawing, LayerParameter, ParameterRule } from "./parameter-rule.js";
 export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
 export { dequantize, quantize, type RoundedFormat } from "./quantize.js";
 export type { ParameterInput, ParameterMap, ParameterSource } from "./read-parameters.js";

@@ -5,6 +5,7 @@ import { HeedError } from "../base/errors.js";
 import { readBoolean, readRecord } from "../base/read-values.js";
 import { leadingOf } from "./axes.js";
 import type { GivenAttention } from "./multi-head-attention.js";
+import type { Packing } from "./packing.js";
 import { PASSED_OPTIONS } from "./read-rule.js";
 import type { Scope } from "./scope.js";
 
@@ -19,6 +20,8 @@ export interface BlockInputs extends BlockTensors {
   readonly self: GivenAttention;
   readonly cross: GivenAttention;
   readonly attentions: boolean;
+  /** Where x are packed texts. */
+  readonly packing?: Packing | null;
 }
 
 /** Options of an attention inside a block, without `return`, which the block decides. */

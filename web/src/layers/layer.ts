@@ -1,7 +1,7 @@
 // The base class of layers: parameters by name, inner layers, an engine, and dispose.
 
 import type { Heed } from "../api/heed.js";
-import { checkRoom } from "../api/operands.js";
+import { checkRoom, readShape } from "../api/operands.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import type { ModuleName, Resident } from "../backends/backend.js";
@@ -9,38 +9,49 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { isOptions, readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
+import {
+  isOptions,
+  readBoolean,
+  readChoice,
+  readRecord,
+  readSignal,
+  refusal,
+  throwIfAborted,
+} from "../base/read-values.js";
 import { listOf, MOST_LISTED } from "../base/typed-array.js";
 import { DISPOSE } from "../memory/disposable.js";
 import { cachesIn, type HeldCaches, withLocks } from "./cache-locks.js";
-import { Draw, type DrawRule } from "./draw.js";
+import { Draw, type DrawRule, drawnBy } from "./draw.js";
 import { ELSEWHERE } from "./elsewhere.js";
 import { LayerEngine } from "./engine-of.js";
 import { areEqual, type ParameterTensor } from "./formats/stored.js";
 import { handOut } from "./hand-out.js";
 import { describe, type ModelDescription } from "./model-description.js";
+import type { LayerParameter, ParameterRule } from "./parameter-rule.js";
 import {
   type AnyNumbers,
   isNotLoaded,
   notLoaded,
   onlyFloats,
-  type Parameter,
+  Parameter,
   type ResidentParameter,
 } from "./parameters.js";
 import { Pass } from "./pass.js";
 import { endPass } from "./passes.js";
-import { readOnce } from "./read.js";
+import { type LoadableTensor, PendingTensor } from "./pending-tensor.js";
+import { readCopy, readOnce } from "./read.js";
 import {
   type Filling,
   type GivenParameters,
   type ParameterSource,
   readParameters,
-  requireParameter,
+  requireFloats,
+  requireLoadable,
 } from "./read-parameters.js";
 import { assertRoom } from "./room.js";
 import { Scope } from "./scope.js";
 import { StoredNumbers } from "./stored-numbers.js";
-import { readWeights, type Taken, Taking, type Weights } from "./taking.js";
+import { type Expected, readWeights, type Taken, Taking, type Weights } from "./taking.js";
 import { Watch } from "./watch.js";
 
 export interface LayerOptions {
@@ -73,6 +84,8 @@ export interface InitOptions {
 
 const LOADING = ["prefix", "weights"] as const;
 
+const INITS = ["zeros", "ones"] as const;
+
 export const FORWARD_OPTIONS = ["keep", "signal", "pass"] as const;
 
 export abstract class Layer {
@@ -83,8 +96,8 @@ export abstract class Layer {
   readonly #absent = new Set<string>();
   readonly #parts = new Map<string, Layer>();
 
-  /** The name of the class is for messages: a minifier would shorten it. */
-  protected constructor(where: string, engine?: Heed | undefined) {
+  /** The name is for messages. Default that of the class, which a minifier may shorten. */
+  constructor(where: string = new.target.name, engine?: Heed | undefined) {
     this.where = where;
     this.engine = new LayerEngine(where, engine);
   }
@@ -116,7 +129,19 @@ export abstract class Layer {
     const taking = new Taking(readWeights(`${where}.load`, weights));
     const names = new Map([...this.#all()].map(([name, parameter]) => [parameter, `${where}: parameter ${name}`]));
     return [...this.fill(readParameters(where, parameters, prefix), String(prefix))].map(([parameter, tensor]) => {
+      if (tensor instanceof PendingTensor) throw new TypeError("what is loaded at once is there");
       return [parameter, tensor && taking.of(names.get(parameter) ?? where, parameter, tensor)];
+    });
+  }
+
+  /** @internal What `load` would make of tensors that are still to come. */
+  static expectedBy(layer: Layer, tensors: ReadonlyMap<string, PendingTensor>): readonly Expected[] {
+    const { where } = layer;
+    return guard("option", `${where}: reading parameters`, () => {
+      const names = new Map([...layer.#all()].map(([name, parameter]) => [parameter, `${where}: parameter ${name}`]));
+      return [...layer.fill(tensors, "")].flatMap(([parameter, tensor]) => {
+        return tensor instanceof PendingTensor ? [{ where: names.get(parameter) ?? where, parameter, tensor }] : [];
+      });
     });
   }
 
@@ -150,8 +175,14 @@ export abstract class Layer {
     return this;
   }
 
-  /** The rule of layers that have no parameters of their own: that of each inner layer. */
+  /** The rule of layers without one: that of each parameter which has one, and of each inner layer. */
   protected draw(draw: Draw): void {
+    for (const [name, parameter] of this.#own) {
+      const { rule, shape } = parameter;
+      if (rule === undefined) continue;
+      const drawn = new Map([[name, { data: drawnBy(rule, draw, shape), shape }]]);
+      parameter.set(requireFloats(this.where, drawn, name));
+    }
     for (const part of this.#parts.values()) part.draw(draw);
   }
 
@@ -245,11 +276,12 @@ export abstract class Layer {
       throw new HeedError("option", `${this.where}: ${rule}, got one`);
     }
     for (const [name, parameter] of this.#own) {
-      const found = requireParameter(this.where, parameters, prefix + name);
-      yield [parameter, parameter.fitting(`${this.where}: parameter ${prefix}${name}`, found)];
+      const found = requireLoadable(this.where, parameters, prefix + name);
+      const called = `${this.where}: parameter ${prefix}${name}`;
+      yield [parameter, found instanceof PendingTensor ? found : parameter.fitting(called, found)];
     }
     for (const [part, layer] of this.#parts) {
-      if (missing.includes(part)) for (const [, parameter] of layer.#all()) yield [parameter, null];
+      if (missing.includes(part)) for (const parameter of layer.#parameters()) yield [parameter, null];
       else yield* layer.fill(parameters, `${prefix}${part}.`);
     }
   }
@@ -260,8 +292,7 @@ export abstract class Layer {
     const all = new Map(this.#all());
     const [one, other] = [all.get(name), all.get(to)];
     const [a, b] = [one && filled.get(one), other && filled.get(other)];
-    const isShared = a?.data.buffer === b?.data.buffer;
-    if (one && a && b && !isShared && areEqual(a, b)) filled.set(one, b);
+    if (one && a && b) filled.set(one, tied(a, b));
     yield* filled;
   }
 
@@ -288,7 +319,7 @@ export abstract class Layer {
 
   /** @internal Whether it has any parameter. */
   static isLoaded(layer: Layer): boolean {
-    return [...layer.#all()].some(([, { numbers }]) => numbers !== null);
+    return layer.#parameters().some(({ numbers }) => numbers !== null);
   }
 
   /** @internal For heed/train. */
@@ -298,7 +329,7 @@ export abstract class Layer {
 
   /** @internal What computes it: this module, or that of stored weights where it has some. */
   static moduleOf<M extends ModuleName>(layer: Layer, least: M): M | "narrow" {
-    return [...layer.#all()].some(([, { format }]) => format !== "f32") ? "narrow" : least;
+    return layer.#parameters().some(({ format }) => format !== "f32") ? "narrow" : least;
   }
 
   *#all(): Generator<[string, Parameter]> {
@@ -308,24 +339,51 @@ export abstract class Layer {
     }
   }
 
+  /** The same without names, which every pass would make anew. */
+  #parameters(found: Parameter[] = []): Parameter[] {
+    found.push(...this.#own.values());
+    for (const part of this.#parts.values()) part.#parameters(found);
+    return found;
+  }
+
   /** Frees its parameters in the engine. The layer can be used again, as it was loaded: what it has learnt is lost unless it was read before. */
   dispose(): void {
-    for (const [, parameter] of this.#all()) parameter.dispose();
+    for (const parameter of this.#parameters()) parameter.dispose();
   }
 
   /** Frees its parameters, and forgets what was loaded, once the passes under way have ended. */
   protected unload(): void {
-    for (const [, parameter] of this.#all()) parameter.unload();
+    for (const parameter of this.#parameters()) parameter.unload();
   }
 
   [DISPOSE](): void {
     this.dispose();
   }
 
-  protected parameter(name: string, parameter: Parameter): Parameter {
+  /** @public Adds a parameter of one's own, which is this layer's under `name`, and a parent's under the path to it. */
+  protected parameter(name: string, rule: ParameterRule): LayerParameter;
+  protected parameter(name: string, parameter: Parameter): Parameter;
+  protected parameter(name: string, given: Parameter | ParameterRule): Parameter {
+    const parameter = given instanceof Parameter ? given : this.#ruled(name, given);
     checkRoom(this.where, `parameter ${name}`, parameter.shape);
     this.#own.set(name, parameter);
     return parameter;
+  }
+
+  /** A parameter of a layer of the caller's. */
+  #ruled(name: unknown, rule: unknown): Parameter {
+    const { where } = this;
+    if (typeof name !== "string" || name === "" || name.includes(".")) {
+      throw refusal(where, "the name of a parameter", "a string without dots, not empty", name);
+    }
+    if (this.#own.has(name) || this.#parts.has(name)) {
+      throw new HeedError("option", `${where}: two parameters or parts must not have one name, got ${showValue(name)}`);
+    }
+    const called = `parameter ${name}`;
+    const { shape, init } = readCopy(where, called, rule, ["shape", "init"]) as Partial<ParameterRule>;
+    if (init !== undefined && typeof init !== "function") readChoice(where, `${called}.init`, init, INITS, "zeros");
+    const sizes = readShape(where, called, shape);
+    return new Parameter(sizes, "plain", { shape: sizes, init });
   }
 
   /** Names of parameters that the layer would have with other options. A map with one of them is for another layer. */
@@ -414,7 +472,7 @@ export abstract class Layer {
         endPass(program.root);
       }
     };
-    const parameters = [...this.#all()].map(([, parameter]) => parameter);
+    const parameters = this.#parameters();
     if (parameters.some(({ isLeaving }) => isLeaving)) throw notLoaded(this.where, true, this.#remedy);
     for (const parameter of parameters) parameter.enter();
     try {
@@ -444,6 +502,12 @@ export abstract class Layer {
       return handOut(scope, await act(scope, await scope.take(this.where, "x", x)), keep);
     });
   }
+}
+
+/** A tensor, or another that is it. */
+function tied(a: LoadableTensor, b: LoadableTensor): LoadableTensor {
+  if (a instanceof PendingTensor) return b instanceof PendingTensor && a.name !== b.name ? a.like(b) : a;
+  return !(b instanceof PendingTensor) && a.data.buffer !== b.data.buffer && areEqual(a, b) ? b : a;
 }
 
 /** The type of the result of a layer with one input and one output. */

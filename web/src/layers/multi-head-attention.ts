@@ -22,12 +22,14 @@ import { isTorchAttention, renamedFromTorch } from "./import-torch.js";
 import { Layer, type LayerOptions } from "./layer.js";
 import { Linear } from "./linear.js";
 import { RMSNorm } from "./norm.js";
+import type { Packing } from "./packing.js";
 import type { Pass } from "./pass.js";
 import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js";
 import type { Filling, GivenParameters } from "./read-parameters.js";
 import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
 import { rotate } from "./rotate.js";
 import type { AttentionTensors, Scope } from "./scope.js";
+import { positionsAfter } from "./stack-caches.js";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */
@@ -74,6 +76,8 @@ export interface LeadingAxes {
 export interface MultiHeadRule extends AttentionRule {
   /** For rope. */
   readonly positions: { readonly query: Positions; readonly key: Positions };
+  /** Where query, key and value are packed texts. */
+  readonly packing: Packing | null;
 }
 
 type Positions = ReturnType<typeof readPositions>;
@@ -211,6 +215,7 @@ export class MultiHeadAttention extends Layer {
     where: string,
     given: GivenAttention,
     leading: LeadingAxes,
+    packing: Packing | null = null,
   ): Promise<(cache: HeldCache | null) => MultiHeadRule> {
     const { heads, kvHeads } = this;
     const window = given.window ?? this.#window;
@@ -221,14 +226,21 @@ export class MultiHeadAttention extends Layer {
       value: { shape: [...leading.value, this.#value.outFeatures] },
     };
     const { positions } = given;
-    const positionsOf = (axes: readonly [number, number], first?: number): Positions =>
+    const positionsOf = (axes: readonly [number, number], cache: HeldCache | null): Positions =>
       this.#rotation &&
-      guard("option", `${where}: reading positions`, () => readPositions(where, positions ?? first, ...axes));
+      guard("option", `${where}: reading positions`, () =>
+        readPositions(
+          where,
+          positions ?? (cache?.lengths ? positionsAfter(where, cache.lengths, axes) : cache?.length),
+          ...axes,
+        ),
+      );
     const made = new Map<number, MultiHeadRule>();
     return (cache) => {
       const rule = made.get(heldBy(cache)) ?? {
         ...ruleOf(scope, where, read, tensors, cache),
-        positions: { query: positionsOf(leading.query, cache?.length), key: positionsOf(leading.key, cache?.length) },
+        positions: { query: positionsOf(leading.query, cache), key: positionsOf(leading.key, cache) },
+        packing,
       };
       made.set(heldBy(cache), rule);
       return { ...rule, cache };
@@ -244,11 +256,16 @@ export class MultiHeadAttention extends Layer {
   ): Promise<AnyAttentionResult> {
     const [batch, , queries] = rule.problem.query.shape;
     const keys = rule.problem.key.shape[2];
+    const { packing } = rule;
     const act = async (inner: Scope): Promise<AnyAttentionResult> => {
+      const project = async (layer: Linear, x: Tensor, length: number): Promise<Tensor> =>
+        packing === null
+          ? layer.compute(inner, x, { leading: [batch, length] })
+          : packing.spread(inner, await layer.compute(inner, x));
       const projected = {
-        query: await this.#query.compute(inner, query, { leading: [batch, queries] }),
-        key: await this.#key.compute(inner, key, { leading: [batch, keys] }),
-        value: await this.#value.compute(inner, value, { leading: [batch, keys] }),
+        query: await project(this.#query, query, queries),
+        key: await project(this.#key, key, keys),
+        value: await project(this.#value, value, keys),
       };
       const tensors = {
         query: await this.#turned(inner, projected.query, this.#queryNorm, this.heads, rule.positions.query),
@@ -266,7 +283,8 @@ export class MultiHeadAttention extends Layer {
         isCached,
       });
       if (!(result.output instanceof Tensor)) return result;
-      const output = await this.#out.compute(inner, result.output, { ...epilogue, leading: query.shape.slice(0, -1) });
+      const joined = packing === null ? result.output : await packing.join(inner, result.output);
+      const output = await this.#out.compute(inner, joined, { ...epilogue, leading: query.shape.slice(0, -1) });
       return { ...result, output };
     };
     return scope.inner(act, tensorsOf);

@@ -8,6 +8,7 @@ import type { Rows } from "../operations/rows.js";
 import type { WeightFormat } from "./formats/format.js";
 import type { AnyTensor, ParameterTensor } from "./formats/stored.js";
 import { type Keeper, Numbers } from "./numbers.js";
+import type { ParameterRule } from "./parameter-rule.js";
 import { releaseModule } from "./passes.js";
 import { StoredNumbers } from "./stored-numbers.js";
 import type { Variable } from "./variable.js";
@@ -58,9 +59,13 @@ export class Parameter implements Keeper {
   /** Whether it keeps its values where others learn. */
   isFrozen = false;
 
-  constructor(shape: readonly number[], layout: ParameterLayout = "plain") {
+  /** How a parameter of a layer of one's own is drawn. Absent: its layer knows. */
+  readonly rule: ParameterRule | undefined;
+
+  constructor(shape: readonly number[], layout: ParameterLayout = "plain", rule?: ParameterRule) {
     this.shape = shape;
     this.layout = layout;
+    this.rule = rule;
   }
 
   /** Those that were loaded; null: none. */

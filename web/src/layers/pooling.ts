@@ -8,8 +8,10 @@ import { HeedError } from "../base/errors.js";
 import { readChoice } from "../base/read-values.js";
 import { GATHER } from "../operations/gather.js";
 import { copied } from "./affine.js";
+import { batchAndLength } from "./axes.js";
 import { handOut } from "./hand-out.js";
 import { type Forwarded, type ForwardOptions, Layer, type LayerOptions, type NoOptions } from "./layer.js";
+import { Packing } from "./packing.js";
 import { readSizes } from "./read.js";
 import { readOptions, ruleOf } from "./read-rule.js";
 import type { Scope } from "./scope.js";
@@ -23,6 +25,8 @@ export interface PoolingOptions extends LayerOptions {
 export interface PoolingForwardOptions extends ForwardOptions {
   /** [B, L], 1 where a token counts: not for "cls". Default that of the call of BertModel that gave x, or all 1. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
+  /** Where packed texts begin and the last ends, of x [1, T, E]: each then has a vector, [texts, E]. */
+  readonly cuSeqlens?: ArrayLike<number> | undefined;
 }
 
 /** No parameters. */
@@ -39,12 +43,24 @@ export class Pooling extends Layer {
   /** x [B, L, E] to [B, E]. The mean of no token is zero. */
   forward<const O extends PoolingForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.pass(options, ["mask"], async (scope, given, keep) => {
+    return this.pass(options, ["mask", "cuSeqlens"], async (scope, given, keep) => {
       const taken = await scope.take(this.where, "x", x);
+      if (given["cuSeqlens"] !== undefined) {
+        if (given["mask"] !== undefined)
+          throw new HeedError("option", `${this.where}: mask and cuSeqlens exclude each other`);
+        return handOut(scope, await this.#packed(scope, taken, given["cuSeqlens"]), keep);
+      }
       const noted = this.kind === "cls" ? undefined : notedMask(x, taken.shape)?.data;
       const mask = given["mask"] === undefined ? noted : given["mask"];
       return handOut(scope, await this.compute(scope, taken, mask), keep);
     });
+  }
+
+  async #packed(scope: Scope, x: Tensor, cuSeqlens: unknown): Promise<Tensor> {
+    const packing = Packing.read(this.where, cuSeqlens, batchAndLength(x));
+    if (packing === null) throw new TypeError("packed texts were given");
+    if (this.kind === "cls") return packing.firsts(scope, x);
+    return scope.one(async (inner) => this.compute(inner, await packing.spread(inner, x), packing.mask.data));
   }
 
   /** @internal */

@@ -11,6 +11,7 @@ import { FORMATS, formatNamed } from "./formats/table.js";
 import type { FileTensor } from "./io/load-safetensors.js";
 import { isMap } from "./io/save-safetensors.js";
 import type { Parameter } from "./parameters.js";
+import { type LoadableTensor, PendingTensor } from "./pending-tensor.js";
 
 /** A tensor from which a parameter may be loaded. One of a file must be f32, f16 or bf16 if a layer needs it. */
 export type ParameterInput = ParameterTensor | FileTensor | StoredTensor;
@@ -25,7 +26,7 @@ export type GivenParameters = ReadonlyMap<string, unknown>;
 export type ParameterSource = ParameterMap | Readonly<Record<string, ParameterInput>>;
 
 /** Parameters with their new values. */
-export type Filling = Iterable<readonly [Parameter, AnyTensor | null]>;
+export type Filling = Iterable<readonly [Parameter, LoadableTensor | null]>;
 
 /** Checks a parameter, of which nothing is copied. */
 export function readParameter(where: string, name: string, value: unknown): AnyTensor {
@@ -98,6 +99,12 @@ export function requireParameter(where: string, parameters: GivenParameters, nam
   const found = parameters.get(name);
   if (found !== undefined) return readParameter(where, name, found);
   throw new HeedError("option", `${where}: parameter ${name} is missing among the ${parameters.size} that were given`);
+}
+
+/** The parameter of that name, which may be still to come. */
+export function requireLoadable(where: string, parameters: GivenParameters, name: string): LoadableTensor {
+  const found = parameters.get(name);
+  return found instanceof PendingTensor ? found : requireParameter(where, parameters, name);
 }
 
 /** The same in f32. */

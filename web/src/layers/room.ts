@@ -33,9 +33,9 @@ export function assertBytes(where: string, needed: number, remedy: () => string)
   throw new HeedError("memory", `${where}: ${rule}, and take ${gigabytes(needed)}: ${remedy()}`);
 }
 
-/** The formats that would fit, of which `bytesIn` tells the bytes. */
-export function remedyOf(bytesIn: (weights: Weights) => number): string {
-  const fitting = NARROWER.flatMap((weights) => {
+/** Those of some formats that would fit, of which `bytesIn` tells the bytes. */
+export function remedyOf(bytesIn: (weights: Weights) => number, formats: readonly Weights[] = NARROWER): string {
+  const fitting = formats.flatMap((weights) => {
     const bytes = bytesIn(weights);
     return bytes <= ROOM ? [`"${weights}" takes ${gigabytes(bytes)}`] : [];
   });
@@ -68,4 +68,4 @@ function floatBytes(parameter: Parameter): number {
 
 const sumOf = (bytes: ReadonlyMap<unknown, number>): number => [...bytes.values()].reduce((sum, one) => sum + one, 0);
 
-export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;

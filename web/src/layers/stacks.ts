@@ -1,6 +1,6 @@
 // Stacks of transformer blocks: encoders, decoders, and both together.
 
-import type { HeldCache, KVCache } from "../api/cache-types.js";
+import type { HeldCache } from "../api/cache-types.js";
 import type { TensorInput } from "../api/options.js";
 import type { NoOptions, Returned } from "../api/results.js";
 import type { Tensor } from "../api/tensor.js";
@@ -13,6 +13,7 @@ import { copied } from "./affine.js";
 import { hookedResidual } from "./apply-hooks.js";
 import { batchAndLength } from "./axes.js";
 import { heldCache } from "./cache-locks.js";
+import { chosenScores } from "./chosen-heads.js";
 import { handOut } from "./hand-out.js";
 import { type BlockInputs, readInner } from "./inner-options.js";
 import { Layer } from "./layer.js";
@@ -21,7 +22,7 @@ import type { LayerNorm, RMSNorm } from "./norm.js";
 import { MOST_LAYERS, readOnce, readSize, readSizes } from "./read.js";
 import { RelativeBias, type RelativeBiasRule } from "./relative-bias.js";
 import type { Scope } from "./scope.js";
-import { readCaches } from "./stack-caches.js";
+import { type LayerCaches, readCaches } from "./stack-caches.js";
 import {
   BLOCK_FORWARD_OPTIONS,
   BLOCK_OPTIONS,
@@ -51,8 +52,8 @@ export interface StackOptions extends TransformerBlockOptions {
 export type LayerVariant = Pick<TransformerBlockOptions, "rope" | "window" | "attentionNorm">;
 
 export interface StackForwardOptions extends BlockForwardOptions {
-  /** KV caches of the engine, one for each block's self attention. x comes after the tokens in them. */
-  readonly caches?: readonly KVCache[] | undefined;
+  /** KV caches of the engine, one for each block's self attention, or for each block a list with one of each batch entry. x comes after the tokens in them. */
+  readonly caches?: LayerCaches | undefined;
 }
 
 export interface StackResult<O> {
@@ -125,14 +126,11 @@ class Stack extends Layer {
     watch?.checkLayers(this.where, this.layers);
     for (const [at, { block, rules }] of steps.entries()) {
       watch?.states?.push(x);
-      const made = await block.compute(
-        scope,
-        { x, memory },
-        watch?.takes(at) === false ? withoutWeights(rules) : rules,
-      );
+      const made = await block.compute(scope, { x, memory }, watch?.takes(at) === false ? unseen(rules) : rules);
       if (at > 0 && !watch?.states) scope.drop(x);
       x = await hookedResidual(scope, block, made.output);
       if (made.attentions !== undefined) attentions.push(made.attentions);
+      if (made.scores !== undefined) watch?.scores?.made.push(made.scores);
     }
     const output = this.#norm === null ? x : await this.#norm.compute(scope, x);
     watch?.states?.push(output);
@@ -143,13 +141,19 @@ class Stack extends Layer {
   }
 
   async #biased(scope: Scope, inputs: BlockInputs, caches: readonly HeldCache[] | null): Promise<BlockInputs> {
-    const { x, self } = inputs;
+    const { x, self, packing } = inputs;
     if (this.#relative === null) return inputs;
     if (self.bias !== undefined) {
       throw new HeedError("option", `${this.where}: self.bias must not be given beside relativeBias, got both`);
     }
     const cache = caches?.[0] ?? heldCache(scope.held, this.where, self.cache);
-    const [, length] = batchAndLength(x);
+    if (cache?.lengths) {
+      throw new HeedError(
+        "unsupported",
+        `${this.where}: with relativeBias all batch entries must have one cache a block`,
+      );
+    }
+    const length = packing?.longest ?? batchAndLength(x)[1];
     return { ...inputs, self: { ...self, bias: await this.#relative.compute(scope, length, cache) } };
   }
 
@@ -183,9 +187,12 @@ class Stack extends Layer {
   }
 }
 
-/** The rules of a block whose weights nobody looks at. */
-function withoutWeights({ self, cross }: BlockRules): BlockRules {
-  const bare = (rule: MultiHeadRule): MultiHeadRule => ({ ...rule, problem: { ...rule.problem, weights: null } });
+/** The rules of a block whose weights and scores nobody looks at. */
+function unseen({ self, cross }: BlockRules): BlockRules {
+  const bare = (rule: MultiHeadRule): MultiHeadRule => ({
+    ...rule,
+    problem: { ...rule.problem, weights: null, scores: null },
+  });
   return { self: bare(self), cross: cross && bare(cross) };
 }
 
@@ -336,5 +343,17 @@ export async function handOutStates(
     const own = keep && at === states.length - 1 ? await copied(scope, scope.rows(state), state.shape) : state;
     handed.push(await handOut(scope, own, keep));
   }
+  return handed;
+}
+
+/** @internal Returns the scores of a pass that looks at them. */
+export async function handOutScores(
+  scope: Scope,
+  keep: boolean,
+): Promise<readonly Returned<{ readonly keep: boolean }>[] | undefined> {
+  const { scores } = scope.watch ?? { scores: null };
+  if (scores === null) return undefined;
+  const handed = [];
+  for (const one of scores.made) handed.push(await handOut(scope, await chosenScores(scope, one), keep));
   return handed;
 }

@@ -9,7 +9,7 @@ import { NARROW_GATHER, type NarrowGatherProblem } from "../operations/narrow/na
 import { PACK_NARROW } from "../operations/narrow/pack-narrow.js";
 import { type NarrowFormat, panelsOf } from "../operations/narrow/weights.js";
 import { collectSoon } from "./collect-soon.js";
-import { type AnyTensor, bytesOf, floatsOf, formatOf, rowsOf, type StoredTensor, stored } from "./formats/stored.js";
+import { type AnyTensor, bytesOf, floatsOf, formatOf, rowsOf, stored } from "./formats/stored.js";
 import { NARROW } from "./formats/table.js";
 
 /** Whoever has these numbers, or uses what is packed of them. Weak, because a layer that nobody disposes of goes all the same. */
@@ -24,9 +24,6 @@ interface Upload {
 
 /** So many bytes are packed at a time, so that a matrix is nowhere twice. */
 const PIECE = 2 ** 23;
-
-/** So many numbers are quantized at a time, because the page waits for that. */
-const QUANTIZED_PIECE = 2 ** 18;
 
 /** So many numbers are read back at a time. */
 const READ_PIECE = 2 ** 21;
@@ -168,7 +165,7 @@ export class StoredNumbers {
     if (source === null) throw lost(where);
     const resident = root.zeros(this.packedBytes / 4, "f32");
     try {
-      await this.#pack(root, resident, source, where);
+      await this.#pack(root, resident, source);
     } catch (error) {
       root.free(resident);
       throw error;
@@ -176,26 +173,23 @@ export class StoredNumbers {
     return resident;
   }
 
-  async #pack(root: RootBackend, packed: Resident, source: AnyTensor, where: string): Promise<void> {
+  async #pack(root: RootBackend, packed: Resident, source: AnyTensor): Promise<void> {
     const { format } = this;
     const { count, outputs, inputs } = this.#sizes;
-    const rowBytes = bytesOf(format, inputs);
-    const most = formatOf(source) === format ? PIECE / rowBytes : QUANTIZED_PIECE / inputs;
-    const step = Math.max(1, Math.floor(most / NARROW_PANEL)) * NARROW_PANEL;
+    const areFloats = formatOf(source) !== format;
+    const rowBytes = bytesOf(areFloats ? "f32" : format, inputs);
+    const step = Math.max(1, Math.floor(PIECE / rowBytes / NARROW_PANEL)) * NARROW_PANEL;
     for (let matrix = 0; matrix < count; matrix++) {
       for (let first = 0; first < outputs; first += step) {
         const rows = Math.min(step, outputs - first);
-        const part = this.#rows(where, source, matrix * outputs + first, rows);
+        const from = matrix * outputs + first;
+        const part = rowsOf(source, from, from + rows);
         const firstOutput = matrix * panelsOf(outputs) * NARROW_PANEL + first;
-        const problem = { format, stored: wordsOf(part), rowBytes, packed, outputs: rows, inputs, firstOutput };
+        const stored = wordsOf(areFloats ? floatsOf(part) : part);
+        const problem = { format, stored, areFloats, rowBytes, packed, outputs: rows, inputs, firstOutput };
         await root.run(PACK_NARROW, problem, null);
       }
     }
-  }
-
-  /** Some rows of what was given, in the format of these numbers. */
-  #rows(where: string, source: AnyTensor, from: number, count: number): StoredTensor {
-    return stored(where, rowsOf(source, from, from + count), this.format);
   }
 
   #sourceFloats(where: string, source: AnyTensor): Float32Array {
@@ -237,7 +231,7 @@ function lost(where: string): HeedError {
 }
 
 /** The bytes of rows, as words. */
-function wordsOf({ data }: StoredTensor): Float32Array {
+function wordsOf({ data }: AnyTensor): Float32Array {
   const { buffer, byteOffset, byteLength } = data;
   if (byteOffset % 4 === 0 && byteLength % 4 === 0) return new Float32Array(buffer, byteOffset, byteLength / 4);
   const words = new Float32Array(Math.ceil(byteLength / 4));

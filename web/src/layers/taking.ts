@@ -4,6 +4,7 @@ import { readChoice } from "../base/read-values.js";
 import type { WeightFormat } from "./formats/format.js";
 import { type AnyTensor, assertFit, fits, floatsOf, formatOf, type ParameterTensor } from "./formats/stored.js";
 import type { Parameter } from "./parameters.js";
+import type { PendingTensor } from "./pending-tensor.js";
 import { StoredNumbers } from "./stored-numbers.js";
 
 /** How weights are to be stored: rounded to a format, or as they were given. Vectors, and matrices that cannot have a format, are f32. */
@@ -20,6 +21,14 @@ const PIECE = 2 ** 16;
 
 /** What a parameter takes; null: nothing. */
 export type Taken = readonly [Parameter, ParameterTensor | StoredNumbers | null];
+
+/** A parameter, and what it is made of. */
+export interface Expected {
+  /** Its name, in messages. */
+  readonly where: string;
+  readonly parameter: Parameter;
+  readonly tensor: PendingTensor;
+}
 
 export class Taking {
   readonly #weights: Weights;

@@ -102,6 +102,8 @@ export interface BlockRules {
 export interface BlockMade {
   readonly output: Tensor;
   readonly attentions: BlockAttentions<Tensor> | undefined;
+  /** Those of self attention. */
+  readonly scores: Tensor | undefined;
 }
 
 export const BLOCK_OPTIONS = [
@@ -204,14 +206,17 @@ export class TransformerBlock extends Layer {
   async rules(
     scope: Scope,
     where: string,
-    { x, memory, self, cross, attentions }: BlockInputs,
+    { x, memory, self, cross, attentions, packing = null }: BlockInputs,
   ): Promise<(cache: HeldCache | null) => BlockRules> {
-    const wanted = attentions || scope.watch?.needsWeights ? { return: { weights: weightsOf(scope) } } : {};
-    const [query, key] = [batchAndLength(x), batchAndLength(memory ?? x)];
+    const { watch } = scope;
+    const weights = attentions || watch?.needsWeights ? weightsOf(scope) : false;
+    const wanted = { return: { weights, scores: watch?.scores?.stage } };
+    const query = packing === null ? batchAndLength(x) : ([packing.count, packing.longest] as const);
+    const key = memory === null ? query : batchAndLength(memory);
     const ofSelf = { query, key: query, value: query };
     const ofCross = { query, key, value: key };
-    const ruleFor = await this.#attention.rules(scope, where, { ...self, ...wanted }, ofSelf);
-    const crossFor = await this.#cross?.rules(scope, where, { ...cross, ...wanted }, ofCross);
+    const ruleFor = await this.#attention.rules(scope, where, { ...self, ...wanted }, ofSelf, packing);
+    const crossFor = await this.#cross?.rules(scope, where, { ...cross, return: { weights } }, ofCross);
     const crossRule = crossFor?.(heldCache(scope.held, where, cross.cache)) ?? null;
     return (cache) => ({ self: ruleFor(cache), cross: crossRule });
   }
@@ -219,10 +224,11 @@ export class TransformerBlock extends Layer {
   /** @internal */
   compute(scope: Scope, { x, memory }: BlockTensors, { self, cross }: BlockRules): Promise<BlockMade> {
     const act = async (inner: Scope): Promise<BlockMade> => {
-      const made: { self?: Tensor; cross?: Tensor } = {};
-      const outputOf = ({ output, weights }: AnyAttentionResult, name: "self" | "cross"): Tensor => {
+      const made: { self?: Tensor; cross?: Tensor; scores?: Tensor } = {};
+      const outputOf = ({ output, weights, scores }: AnyAttentionResult, name: "self" | "cross"): Tensor => {
         if (!(output instanceof Tensor)) throw new TypeError("attention in a pass makes a tensor");
         if (weights instanceof Tensor) made[name] = weights;
+        if (scores instanceof Tensor) made.scores = scores;
         return output;
       };
       const attended = await this.#residual(inner, 0, x, async (query, addend) => {
@@ -240,10 +246,10 @@ export class TransformerBlock extends Layer {
       const output = await this.#residual(inner, this.#norms.length - 1, both, (y, addend) =>
         this.#mlp.compute(inner, y, { addend }),
       );
-      const { self: weights } = made;
-      return { output, attentions: weights && { self: weights, cross: made.cross } };
+      const { self: weights, scores } = made;
+      return { output, attentions: weights && { self: weights, cross: made.cross }, scores };
     };
-    return scope.block(act, ({ output, attentions: made }) => [output, made?.self, made?.cross]);
+    return scope.block(act, ({ output, attentions: made, scores }) => [output, made?.self, made?.cross, scores]);
   }
 
   /** A residual connection around `act`, with norms before or after. `act` adds `addend` to its result. */

@@ -1,9 +1,11 @@
 // What a pass through a model looks at and changes on its way: hidden states, some of the attention weights, heads and residual streams.
 
+import { SCORE_STAGES } from "../api/options.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import type { ScoreStage } from "../backends/backend.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
-import { isOptions, isRecord, readBoolean, readCount, readRecord } from "../base/read-values.js";
+import { isOptions, isRecord, readBoolean, readChoice, readCount, readRecord } from "../base/read-values.js";
 import { listOf } from "../base/typed-array.js";
 
 /** Gives a tensor of the same shape in place of one, or promises it. */
@@ -37,6 +39,8 @@ export interface WatchOptions {
   readonly attentions?: boolean | AttentionChoice | undefined;
   /** Returns what goes into each layer, and what the model makes of the last one's result: [B, L, dim] each. Default false. */
   readonly hiddenStates?: boolean | undefined;
+  /** Returns the scores before they become weights, of the layers, heads and rows of `attentions`: true is "masked". Default false. */
+  readonly scores?: boolean | ScoreStage | undefined;
   /** Changes what goes on inside. */
   readonly hooks?: Hooks | undefined;
   /** Which of the adapters that were loaded is added. Default none. */
@@ -46,7 +50,7 @@ export interface WatchOptions {
 /** The options of a call that gives none, with hooks for the types of their arguments. */
 export type NoWatchOptions = Pick<WatchOptions, "hooks">;
 
-export const WATCH_OPTIONS = ["attentions", "hiddenStates", "hooks", "adapter"] as const;
+export const WATCH_OPTIONS = ["attentions", "hiddenStates", "scores", "hooks", "adapter"] as const;
 
 export interface ReadHeadHook {
   readonly weights: number | Rewrite;
@@ -69,6 +73,8 @@ export class Watch {
   };
   /** Those that were seen so far; null: they are not wanted. */
   readonly states: Tensor[] | null;
+  /** Likewise. */
+  readonly scores: { readonly stage: ScoreStage; readonly made: Tensor[] } | null;
   readonly adapter: string | null;
 
   constructor(
@@ -82,6 +88,8 @@ export class Watch {
     this.residuals = read.residuals;
     this.choice = readChoiceOf(where, given["attentions"]);
     this.states = readBoolean(where, "hiddenStates", given["hiddenStates"], false) ? [] : null;
+    const stage = readStage(where, given["scores"]);
+    this.scores = stage && { stage, made: [] };
     this.adapter = readAdapter(where, given["adapter"], layers);
     if (this.needsWeights && this.choice.rows !== undefined) {
       throw new HeedError("option", `${where}: attentions.rows and a hook of weights exclude each other`);
@@ -94,8 +102,8 @@ export class Watch {
     given: Readonly<Record<string, unknown>>,
     layers: () => Iterable<readonly [string, object]>,
   ): Watch | null {
-    const { attentions, hiddenStates, hooks, adapter } = given;
-    const isAsked = isRecord(attentions) || hiddenStates !== undefined || hooks !== undefined || adapter !== undefined;
+    const { attentions, ...others } = given;
+    const isAsked = isRecord(attentions) || WATCH_OPTIONS.some((name) => others[name] !== undefined);
     return isAsked ? new Watch(where, given, layers) : null;
   }
 
@@ -133,6 +141,11 @@ function readChoiceOf(where: string, value: unknown): Watch["choice"] {
     heads: readNumbers(where, "attentions.heads", given["heads"]),
     rows: given["rows"],
   };
+}
+
+function readStage(where: string, value: unknown): ScoreStage | null {
+  if (value === undefined || value === false) return null;
+  return value === true ? "masked" : readChoice(where, "scores", value, SCORE_STAGES, "masked");
 }
 
 function readNumbers(where: string, name: string, value: unknown): readonly number[] | null {

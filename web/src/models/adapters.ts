@@ -1,6 +1,5 @@
 // PEFT's low-rank adapters over a loaded model: several at once, of which each call chooses one.
 
-import type { Heed } from "../api/heed.js";
 import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isOptions, readCount, readFinite } from "../base/read-values.js";
@@ -10,10 +9,9 @@ import { ByteReader } from "../layers/io/byte-reader.js";
 import { loadSafetensors } from "../layers/io/load-safetensors.js";
 import { Layer } from "../layers/layer.js";
 import { Linear } from "../layers/linear.js";
-import type { ModelConfig } from "../layers/models/config.js";
 import { type ParameterInput, requireFloats } from "../layers/read-parameters.js";
 import { ADAPTERS } from "../layers/watch.js";
-import { ClassifierHead } from "./classifier-head.js";
+import { type ClassifiedModel, ClassifierHead } from "./classifier-head.js";
 import { AdapterSwitch, LowRank } from "./low-rank.js";
 import type { ModelFiles } from "./model-files.js";
 import type { PublishedPaths } from "./published-paths.js";
@@ -38,26 +36,21 @@ export interface LoadedAdapter {
 }
 
 interface Held {
+  readonly identity: symbol;
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly low: readonly { readonly linear: Linear; readonly one: LowRank }[];
   readonly head: ClassifierHead | null;
 }
 
-interface Base {
-  readonly model: Layer;
-  readonly config: ModelConfig;
-  readonly engine: Heed | undefined;
-}
-
 export class Adapters {
-  readonly #base: Base;
+  readonly #base: ClassifiedModel;
   readonly #linears: ReadonlyMap<string, Linear>;
   readonly #paths: PublishedPaths;
   readonly #held = new Map<string, Held>();
   readonly #names = new Set<string>();
   readonly #switches = new Map<Linear, AdapterSwitch>();
 
-  constructor(base: Base, paths: PublishedPaths) {
+  constructor(base: ClassifiedModel, paths: PublishedPaths) {
     this.#base = base;
     this.#paths = paths;
     this.#linears = new Map(
@@ -76,6 +69,11 @@ export class Adapters {
   /** The head that came with one; null: none. */
   headOf(where: string, name: string | undefined): ClassifierHead | null {
     return name === undefined ? null : this.#of(where, name).head;
+  }
+
+  /** What is another one once an adapter of the same name was loaded anew. */
+  identityOf(where: string, name: string): symbol {
+    return this.#of(where, name).identity;
   }
 
   #of(where: string, name: string): Held {
@@ -99,7 +97,7 @@ export class Adapters {
     const bytes = await allOf(`${where}: ${WEIGHTS}`, source, signal);
     const tensors = await loadSafetensors(bytes, { signal: signal ?? undefined });
     const { layers, rest } = this.#sorted(where, tensors);
-    const head = rest.size === 0 ? null : ClassifierHead.of(where, rest, this.#base.config, this.#base.engine);
+    const head = rest.size === 0 ? null : ClassifierHead.of(where, rest, this.#base);
     const [other] = [...rest.keys()].filter((one) => head === null || !isOfHead(head, one));
     if (other !== undefined) {
       throw new HeedError(
@@ -127,7 +125,7 @@ export class Adapters {
       [CONFIG, written],
       [WEIGHTS, bytes],
     ]);
-    this.#held.set(name, { files: own, low, head });
+    this.#held.set(name, { identity: Symbol(name), files: own, low, head });
     this.#names.add(name);
     const parameters = new Map(
       [...layers].flatMap(([path, { a, b }]) => [
@@ -181,7 +179,7 @@ export class Adapters {
 }
 
 const isOfHead = (head: ClassifierHead, name: string): boolean =>
-  Object.values(head.published).some((path) => name === `${path}.weight` || name === `${path}.bias`);
+  [...head.published.values()].some((path) => name === `${path}.weight` || name === `${path}.bias`);
 
 interface Rule {
   readonly rank: number;

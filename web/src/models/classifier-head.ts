@@ -1,56 +1,74 @@
-// Heads that turn hidden states into scores of labels, as published models have them.
+// Heads beside a model, of files whose configuration does not name theirs, or of an adapter: hidden states to scores of labels.
 
 import type { Heed } from "../api/heed.js";
 import type { TensorInput } from "../api/options.js";
 import type { ArrayTensor, Tensor } from "../api/tensor.js";
+import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
-import { type Forwarded, type ForwardOptions, Layer, type NoOptions } from "../layers/layer.js";
-import { Linear } from "../layers/linear.js";
+import type { Forwarded, ForwardOptions, Layer, NoOptions } from "../layers/layer.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import { Head } from "../layers/models/head.js";
+import { CLASSIFIER, type HeadNames, PRE_CLASSIFIER, PROJECTED, SCORE } from "../layers/models/names.js";
 import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Activation } from "../operations/pointwise.js";
+import { ownLabels } from "./families.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 
 /** Which state of a text the head reads: all, what the pooler made of the first, the first or the last. */
 export type HeadInput = "tokens" | "pooled" | "cls" | "last";
 
-interface HeadNames {
-  readonly out: string;
-  /** A layer before it. */
-  readonly dense?: string;
-  readonly activation?: Activation;
+interface HeadKind {
+  readonly names: HeadNames;
+  /** What follows its first layer, where it has two. */
+  readonly activation: Activation;
   readonly input: HeadInput;
 }
 
 /** In the order in which they are looked for. */
-const KINDS: readonly HeadNames[] = [
-  { out: "classifier.out_proj", dense: "classifier.dense", activation: "tanh", input: "cls" },
-  { out: "classifier", dense: "pre_classifier", activation: "relu", input: "cls" },
-  { out: "classifier", input: "pooled" },
-  { out: "score", input: "last" },
+const KINDS: readonly HeadKind[] = [
+  { names: PROJECTED, activation: "tanh", input: "cls" },
+  { names: PRE_CLASSIFIER, activation: "relu", input: "cls" },
+  { names: CLASSIFIER, activation: "none", input: "pooled" },
+  { names: SCORE, activation: "none", input: "last" },
+];
+
+const partsOf = ({ decoder, dense }: HeadNames): readonly (readonly [ours: "decoder" | "dense", theirs: string])[] => [
+  ["decoder", decoder],
+  ...(dense === undefined ? [] : [["dense", dense] as const]),
 ];
 
 type Tensors = ReadonlyMap<string, ParameterInput>;
 
-/** Parameters: those of `out`, and of `dense` where there is one. */
-export class ClassifierHead extends Layer {
+/** The model whose hidden states it reads. */
+export interface ClassifiedModel {
+  readonly model: Layer;
+  readonly config: ModelConfig;
+  readonly engine: Heed | undefined;
+}
+
+/** Parameters: those of `decoder`, and of `dense` where there are two layers. */
+export class ClassifierHead extends Head {
   readonly input: HeadInput;
   readonly labels: readonly string[];
   /** The published names of its layers, by heed's. */
-  readonly published: Readonly<Record<string, string>>;
-  readonly #dense: Linear | null;
-  readonly #out: Linear;
-  readonly #activation: Activation;
+  readonly published: ReadonlyMap<string, string>;
+
+  /** Whether a tensor may be a part of one, by its name. */
+  static hasPart(name: string): boolean {
+    const layer = name.replace(/\.(?:weight|bias)$/, "");
+    return KINDS.some(({ names }) => partsOf(names).some(([, theirs]) => theirs === layer));
+  }
 
   /** Null where a file has none. */
-  static of(where: string, tensors: Tensors, config: ModelConfig, engine: Heed | undefined): ClassifierHead | null {
-    const names = KINDS.find(({ out, dense }) => [out, dense ?? out].every((name) => tensors.has(`${name}.weight`)));
-    if (names === undefined) return null;
-    if (config.model_type === "modernbert") {
+  static of(where: string, tensors: Tensors, base: ClassifiedModel): ClassifierHead | null {
+    const kind = KINDS.find(({ names }) => partsOf(names).every(([, theirs]) => tensors.has(`${theirs}.weight`)));
+    if (kind === undefined) return null;
+    if (base.config.model_type === "modernbert") {
       throw new HeedError("unsupported", `${where}: a classifier of ModernBERT must be that of its configuration`);
     }
-    const head = new ClassifierHead(where, names, tensors, config, engine);
-    const own = Object.entries(head.published).flatMap(([ours, theirs]) =>
+    const head = new ClassifierHead(where, kind, tensors, base);
+    const own = [...head.published].flatMap(([ours, theirs]) =>
       ["weight", "bias"].flatMap((part): [string, ParameterInput][] => {
         const tensor = tensors.get(`${theirs}.${part}`);
         return tensor === undefined ? [] : [[`${ours}.${part}`, tensor]];
@@ -61,46 +79,33 @@ export class ClassifierHead extends Layer {
 
   private constructor(
     where: string,
-    { out, dense, activation = "none", input }: HeadNames,
+    { names, activation, input }: HeadKind,
     tensors: Tensors,
-    config: ModelConfig,
-    engine: Heed | undefined,
+    { model, config, engine }: ClassifiedModel,
   ) {
-    super("ClassifierHead", engine);
-    const linear = (name: string): Linear => {
-      const [outFeatures, inFeatures] = tensors.get(`${name}.weight`)?.shape ?? [];
-      if (outFeatures === undefined || inFeatures === undefined) {
-        throw new HeedError("shape", `${where}: parameter ${name}.weight must be a matrix`);
-      }
-      return new Linear({ inFeatures, outFeatures, bias: tensors.has(`${name}.bias`), engine });
-    };
-    this.#out = this.part("out", linear(out));
-    this.#dense = dense === undefined ? null : this.part("dense", linear(dense));
-    this.#activation = activation;
-    this.published = { out, ...(dense === undefined ? {} : { dense }) };
-    this.input = isOfTokens(config) ? "tokens" : input;
-    this.labels = labelsOf(config, this.#out.outFeatures);
+    const { decoder, dense } = names;
+    const [count, dim] = tensors.get(`${decoder}.weight`)?.shape ?? [];
+    if (count === undefined || dim === undefined) {
+      throw new HeedError("shape", `${where}: parameter ${decoder}.weight must be a matrix`);
+    }
+    const width = hiddenSizeOf(model);
+    if (dim !== width) {
+      const rule = `parameter ${decoder}.weight must be [${count}, ${width}], as hidden states are`;
+      throw new HeedError("shape", `${where}: ${rule}, got ${showShape([count, dim])}`);
+    }
+    const hasBias = (layer: string): boolean => tensors.has(`${layer}.bias`);
+    const transform = dense === undefined ? null : { activation, bias: hasBias(dense) };
+    super("ClassifierHead", { dim, count, bias: hasBias(decoder), transform, engine });
+    this.published = new Map(partsOf(names));
+    this.input = ownLabels(config) === "tokens" ? "tokens" : input;
+    this.labels = labelsOf(config, count);
   }
 
   /** x [..., dim] to the logits of labels. */
   forward<const O extends ForwardOptions = NoOptions>(x: TensorInput, options?: O): Forwarded<O>;
   forward(x: unknown, options?: unknown): Promise<Tensor | ArrayTensor> {
-    return this.passOne(x, options, (scope, input) =>
-      scope.one(async (inner) => {
-        const read = await this.#dense?.compute(inner, input, { activation: this.#activation });
-        return this.#out.compute(inner, read ?? input);
-      }),
-    );
+    return this.passOne(x, options, (scope, input) => this.compute(scope, input));
   }
-}
-
-const isOfTokens = (config: ModelConfig): boolean => ownLabels(config) === "tokens";
-
-/** What a model's own head has labels of, by its configuration; null: of nothing. */
-export function ownLabels({ architectures }: ModelConfig): "texts" | "tokens" | null {
-  const [name] = Array.isArray(architectures) ? architectures : [];
-  const [, kind] = /For(Sequence|Token)Classification$/.exec(String(name)) ?? [];
-  return kind === undefined ? null : kind === "Token" ? "tokens" : "texts";
 }
 
 export function labelsOf({ id2label: names }: ModelConfig, count: number): readonly string[] {

@@ -1,12 +1,13 @@
 // Texts as vectors: the mean of a text's hidden states, or one of them.
 
-import type { ArrayTensor } from "../api/tensor.js";
+import type { ArrayTensor, Tensor } from "../api/tensor.js";
 import { HeedError } from "../base/errors.js";
 import { readBoolean, readChoice, readCount, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Pooling } from "../layers/pooling.js";
 import { hiddenOf, readAdapterName } from "./hidden-of.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 import type { ModelParts } from "./parts.js";
-import { batchesOf, encodeTexts, readTexts } from "./text-batches.js";
+import { encodeTexts, packsOf, readTexts } from "./text-batches.js";
 
 export interface EmbedOptions {
   /** "mean" of all tokens, the first one ("cls"), or the last. Default that of the model's files; else the mean, or the last of causal models. */
@@ -37,19 +38,24 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
   const wanted = readCount(where, "dimensions", given["dimensions"], null);
   const adapter = readAdapterName(where, given["adapter"]);
   const encodings = encodeTexts(where, parts, readTexts(where, texts));
+  const kept = { keep: true, ...(signal && { signal }) } as const;
   const pooling = new Pooling({ kind, engine });
-  let vectors = new Float32Array(0);
-  let dimensions = wanted ?? 0;
-  for (const batch of batchesOf(encodings)) {
+  const dense = parts.dense.map(
+    (layer): Step =>
+      (x) =>
+        layer.forward(x, kept),
+  );
+  const width = sentence.dense.at(-1)?.outFeatures ?? hiddenSizeOf(parts.model);
+  const dimensions = wanted ?? width;
+  if (dimensions > width) {
+    throw new HeedError("option", `${where}: dimensions must be at most ${width}, got ${dimensions}`);
+  }
+  const vectors = new Float32Array(encodings.length * dimensions);
+  for (const batch of packsOf(encodings)) {
+    const pool: Step = (x) => pooling.forward(x, { ...kept, cuSeqlens: batch.cuSeqlens });
     const made = await hiddenOf(where, parts, batch, { signal, adapter });
     try {
-      const { data, shape } = await pooling.forward(made.hidden, signal ? { signal } : {});
-      const [, width = 0] = shape;
-      dimensions = wanted ?? width;
-      if (dimensions > width) {
-        throw new HeedError("option", `${where}: dimensions must be at most ${width}, got ${dimensions}`);
-      }
-      if (vectors.length === 0) vectors = new Float32Array(encodings.length * dimensions);
+      const data = await vectorsOf(made.hidden, [pool, ...dense]);
       for (const [row, text] of batch.texts.entries()) {
         const vector = data.subarray(row * width, row * width + dimensions);
         vectors.set(isNormal ? normalized(vector) : vector, text * dimensions);
@@ -59,6 +65,19 @@ export async function embed(where: string, parts: ModelParts, texts: unknown, op
     }
   }
   return { data: vectors, shape: [encodings.length, dimensions], dtype: "f32" };
+}
+
+type Step = (x: Tensor) => Promise<Tensor>;
+
+/** What steps make of a tensor, one after another. */
+async function vectorsOf(hidden: Tensor, steps: readonly Step[]): Promise<Float32Array> {
+  const made: Tensor[] = [];
+  try {
+    for (const step of steps) made.push(await step(made.at(-1) ?? hidden));
+    return await (made.at(-1) ?? hidden).read();
+  } finally {
+    for (const tensor of made) tensor.dispose();
+  }
 }
 
 /** Of length 1, unless it is zero. */

@@ -7,6 +7,7 @@ import { BertModel, DistilBertModel, MPNetModel, RobertaModel } from "../layers/
 import type { ModelConfig } from "../layers/models/config.js";
 import { EmbeddingGemmaModel, Gemma3Model } from "../layers/models/gemma3.js";
 import { GPT2Model } from "../layers/models/gpt2.js";
+import { type Labels, labelledBy } from "../layers/models/labels.js";
 import { LlamaModel } from "../layers/models/llama.js";
 import { ModernBertModel } from "../layers/models/modernbert.js";
 import {
@@ -22,6 +23,7 @@ import {
   MPNET_NAMES,
   type PublishedNames,
   ROBERTA_NAMES,
+  SCORE,
 } from "../layers/models/names.js";
 import { Qwen2Model, Qwen3Model } from "../layers/models/qwen.js";
 import { SmolLM3Model } from "../layers/models/smollm3.js";
@@ -58,7 +60,7 @@ const decoder = (Model: Make, names: PublishedNames): Family => ({
   make: (config, options) => new Model(config, options),
   names,
   others: { head: "lm_head" },
-  ofLabels: { texts: { head: "score" }, tokens: { head: "score" } },
+  ofLabels: { texts: { head: SCORE.decoder }, tokens: { head: SCORE.decoder } },
   isCausal: true,
 });
 
@@ -112,9 +114,12 @@ export function familyOf(where: string, config: ModelConfig): Family {
   throw new HeedError("unsupported", `${where}: config.model_type must be one of ${known}, got ${showValue(type)}`);
 }
 
-function withLabels(family: Family, { architectures }: ModelConfig): Family {
-  const [name] = Array.isArray(architectures) ? architectures : [];
-  const [, kind] = /For(Sequence|Token)Classification$/.exec(String(name)) ?? [];
-  if (kind === undefined) return family;
-  return { ...family, others: kind === "Token" ? family.ofLabels.tokens : family.ofLabels.texts };
+function withLabels(family: Family, config: ModelConfig): Family {
+  const of = ownLabels(config);
+  return of === null ? family : { ...family, others: family.ofLabels[of] };
+}
+
+/** What a model's own head has labels of, by its configuration; null: of nothing. */
+export function ownLabels({ architectures }: ModelConfig): Labels["of"] | null {
+  return Array.isArray(architectures) ? labelledBy(architectures[0]) : null;
 }

@@ -109,7 +109,7 @@ class DiskFile {
         if (bytesRead === 0) break;
         filled += bytesRead;
       }
-      return bytes.buffer.slice(0, filled);
+      return filled === bytes.length ? bytes.buffer : bytes.buffer.slice(0, filled);
     } finally {
       await file.close();
     }

@@ -4,7 +4,7 @@ import type { Tensor } from "../api/tensor.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import type { ModelParts } from "./parts.js";
-import type { TextBatch } from "./text-batches.js";
+import type { TextBatch, TextPack } from "./text-batches.js";
 
 export interface HiddenOptions {
   readonly signal: AbortSignal | null;
@@ -28,12 +28,18 @@ export interface Hidden {
 export async function hiddenOf(
   where: string,
   { model, family }: ModelParts,
-  { tokens, tokenTypes }: TextBatch,
+  { tokens, tokenTypes, ...rest }: TextBatch | TextPack,
   { signal, adapter }: HiddenOptions,
 ): Promise<Hidden> {
   const common = { keep: true, ...(signal && { signal }), ...(adapter === undefined ? {} : { adapter }) } as const;
   const kind = family.isCausal ? ({ hidden: true, logits: false } as const) : {};
-  const { hidden, pooled } = await model.forward(tokens, { ...common, ...kind, ...(tokenTypes && { tokenTypes }) });
+  const packed = "cuSeqlens" in rest ? { cuSeqlens: rest.cuSeqlens } : {};
+  const { hidden, pooled } = await model.forward(tokens, {
+    ...common,
+    ...kind,
+    ...packed,
+    ...(tokenTypes && { tokenTypes }),
+  });
   if (hidden === undefined) throw new HeedError("unsupported", `${where}: the model gives no hidden state`);
   const dispose = (): void => {
     hidden.dispose();

@@ -6,7 +6,7 @@ export type { Message } from "./chat-template.js";
 export type { ClassifyOptions, Label } from "./classify.js";
 export type { EmbedOptions } from "./embed.js";
 export type { ModelSource } from "./files.js";
-export type { Piece, Prompt, TextOptions } from "./generate.js";
+export type { PromptProgress, TextOptions } from "./generate.js";
 export type { JinjaModule, JinjaSource } from "./jinja.js";
 export type { Span } from "./label-spans.js";
 export { type LoadModelOptions, loadModel } from "./load-model.js";
@@ -14,6 +14,8 @@ export { type AdapterOptions, LoadedModel, type SaveOptions } from "./loaded-mod
 export type { Model, ModelForwardOptions, ModelResult } from "./model.js";
 export { ModelCache, type ModelCacheOptions } from "./model-cache.js";
 export type { FileProgress } from "./model-files.js";
+export type { Prompt } from "./prompts.js";
 export { type SavedFiles, type SaveModelOptions, saveModel } from "./save-model.js";
 export type { TextOrPair } from "./text-batches.js";
 export type { TextCodec } from "./text-codec.js";
+export type { Piece } from "./text-writer.js";

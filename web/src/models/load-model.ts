@@ -7,18 +7,23 @@ import { guardAsync } from "../base/guard.js";
 import { readBoolean, readRecord, readSignal, throwIfAborted } from "../base/read-values.js";
 import { unlessAborted } from "../base/unless-aborted.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import type { ParameterInput } from "../layers/read-parameters.js";
 import { readWeights, type Weights } from "../layers/taking.js";
 import { Adapters } from "./adapters.js";
-import { ClassifierHead, ownLabels } from "./classifier-head.js";
-import { familyOf } from "./families.js";
+import { ClassifierHead } from "./classifier-head.js";
+import { Dense } from "./dense.js";
+import { type Family, familyOf, ownLabels } from "./families.js";
 import { filesOf, type ModelSource } from "./files.js";
+import { hiddenSizeOf } from "./hidden-size.js";
 import type { JinjaSource } from "./jinja.js";
 import { LoadedModel } from "./loaded-model.js";
+import type { Model } from "./model.js";
 import type { FileProgress } from "./model-files.js";
 import { PublishedPaths } from "./published-paths.js";
 import { readFolder } from "./read-folder.js";
 import { readGguf } from "./read-gguf.js";
 import type { ModelRecord } from "./record.js";
+import { assertChain } from "./sentence-rule.js";
 import { assertModelFits, fillModel, readingOf } from "./weights.js";
 
 export interface LoadModelOptions {
@@ -72,32 +77,57 @@ async function load(
         report({ loaded, total, file }),
     check: (config: ModelConfig) => assertModelFits(where, familyOf(where, config).make(config, { engine }), weights),
   };
-  const record = files.gguf === null ? await readFolder(where, files, reading) : await readGguf(files.gguf, reading);
-  const { config, tensors } = record;
-  const family = familyOf(where, config);
-  const model = family.make(config, { engine });
-  fillModel(model, tensors, weights);
-  // What is left unloaded frees its memory by itself.
-  throwIfAborted(where, signal);
+  const record =
+    files.gguf === null ? await readFolder(where, files, reading) : await readGguf(where, files.gguf, reading);
+  const { config, stream } = record;
+  let model: Model | null = null;
+  try {
+    const family = familyOf(where, config);
+    model = family.make(config, { engine });
+    const rest = await fillModel(where, model, stream, { weights, signal });
+    return loadedFrom(record, { where, engine, family, model, rest, jinja: given["jinja"] as JinjaSource | undefined });
+  } catch (error) {
+    model?.dispose();
+    throw error;
+  } finally {
+    stream.close();
+  }
+}
+
+interface Filled {
+  readonly where: string;
+  readonly engine: Heed | undefined;
+  readonly family: Family;
+  readonly model: Model;
+  /** Tensors that are no part of the model. */
+  readonly rest: ReadonlyMap<string, ParameterInput>;
+  readonly jinja: JinjaSource | undefined;
+}
+
+function loadedFrom(record: ModelRecord, { where, engine, family, model, rest, jinja }: Filled): LoadedModel {
+  const { config, stream } = record;
   const { tokenizer, chatTemplate, special, sentence } = record;
   const { starts, parts } = family.names;
-  const start = starts.find((one) => tensors.has(`${one}${parts.words}.weight`)) ?? starts[0] ?? "";
+  const start = starts.find((one) => stream.names.includes(`${one}${parts.words}.weight`)) ?? starts[0] ?? "";
   const paths = new PublishedPaths(family, start);
+  const base = { model, config, engine };
+  assertChain(where, sentence.dense, hiddenSizeOf(model));
   return new LoadedModel({
     model,
     config,
     family,
     engine,
-    head: ownLabels(config) === null ? ClassifierHead.of(where, tensors, config, engine) : null,
+    head: ownLabels(config) === null ? ClassifierHead.of(where, rest, base) : null,
     tokenizer,
     chatTemplate,
     special,
     sentence,
-    jinja: given["jinja"] as JinjaSource | undefined,
+    dense: sentence.dense.map((rule) => new Dense(rule, engine)),
+    jinja,
     positions: positionsOf(record),
     start,
     paths,
-    adapters: new Adapters({ model, config, engine }, paths),
+    adapters: new Adapters(base, paths),
   });
 }
 

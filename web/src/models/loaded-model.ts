@@ -12,15 +12,17 @@ import { isTrained, type LoadedAdapter, type TrainedAdapter } from "./adapters.j
 import { type ClassifyOptions, classify, type Label } from "./classify.js";
 import { type EmbedOptions, embed } from "./embed.js";
 import { filesOf, type ModelSource } from "./files.js";
-import { generate, type Piece, type Prompt, type TextOptions } from "./generate.js";
+import { generate, type TextOptions } from "./generate.js";
 import type { Span } from "./label-spans.js";
 import type { Model } from "./model.js";
 import { createModelCache, type ModelCache, type ModelCacheOptions } from "./model-cache.js";
 import type { ModelParts } from "./parts.js";
+import { type Prompt, promptOf } from "./prompts.js";
 import { savedAdapter } from "./save-adapter.js";
 import { type SavedFiles, type SaveModelOptions, savedFiles } from "./save-model.js";
 import type { TextOrPair } from "./text-batches.js";
 import type { TextCodec } from "./text-codec.js";
+import type { Piece } from "./text-writer.js";
 
 export interface SaveOptions extends SaveModelOptions {
   readonly adapter?: string | TrainedAdapter | undefined;
@@ -48,13 +50,22 @@ export class LoadedModel {
     this.#parts = parts;
   }
 
-  /** The continuation of a dialogue, a text or tokens, as it is made. */
-  generate(prompt: Prompt, options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
+  /** The continuation of a dialogue, a text or tokens, as it is made, or of several at once: a token of each in turn. */
+  generate(prompt: Prompt | readonly Prompt[], options?: TextOptions): AsyncGenerator<Piece, void, undefined> {
     const where = "generate";
     return guardStream("option", where, generate(where, this.#now(), prompt, options));
   }
 
-  /** Texts as vectors, [texts, numbers]. A text's vector does not depend on the texts beside it. */
+  /** The tokens that `generate` reads one prompt as, those of its template included: what attention weights are of. */
+  encode(prompt: Prompt, options?: Pick<TextOptions, "template">): Promise<number[]> {
+    const where = "encode";
+    return guardAsync("option", where, async () => {
+      const { template } = readRecord(where, "options", options, ["template"]);
+      return promptOf(where, this.#now(), prompt, template);
+    });
+  }
+
+  /** Texts as vectors, [texts, numbers], of as many numbers where there is no text. A text's vector does not depend on the texts beside it. */
   embed(texts: string | readonly string[], options?: EmbedOptions): Promise<ArrayTensor> {
     return guardAsync("option", "embed", () => embed("embed", this.#now(), texts, options));
   }
@@ -108,6 +119,7 @@ export class LoadedModel {
   dispose(): void {
     this.model.dispose();
     this.#parts.head?.dispose();
+    for (const layer of this.#parts.dense) layer.dispose();
     this.#parts.adapters.dispose();
   }
 

@@ -3,7 +3,7 @@
 import type { KVCache } from "../api/cache-types.js";
 import type { Heed } from "../api/heed.js";
 import { HeedError } from "../base/errors.js";
-import { readChoice, readCount, readRecord } from "../base/read-values.js";
+import { isRecord, readChoice, readCount, readRecord } from "../base/read-values.js";
 import { Layer } from "../layers/layer.js";
 import { Linear } from "../layers/linear.js";
 import { MultiHeadAttention } from "../layers/multi-head-attention.js";
@@ -16,18 +16,28 @@ export interface ModelCacheOptions {
   readonly dtype?: "f32" | "f16" | "i8" | undefined;
 }
 
-/** What keys and values depend on beside tokens. */
-export interface Circumstances {
-  readonly hooks: unknown;
-  readonly adapter: unknown;
+/** What keys and values depend on beside tokens, by its names. */
+export type Circumstances = ReadonlyMap<string, unknown>;
+
+/** Hooks as they are now, because their object may be changed in place, and what an adapter holds, because its name may get another. */
+export function circumstancesOf(hooks: unknown, adapter: unknown): Circumstances {
+  const named = Object.entries(hooks ?? {}).flatMap(([name, hook]): [string, unknown][] =>
+    isRecord(hook)
+      ? Object.entries(hook).map(([part, value]): [string, unknown] => [`${name}.${part}`, value])
+      : [[name, hook]],
+  );
+  return new Map([...named, ["", adapter]]);
 }
+
+const isSame = (one: Circumstances, other: Circumstances): boolean =>
+  one.size === other.size && [...one].every(([name, value]) => other.has(name) && Object.is(other.get(name), value));
 
 /** A cache that is kept between the turns of a dialogue. Made by `createCache` of a loaded model, freed by `dispose`. */
 export class ModelCache {
   readonly maxLength: number;
   readonly #caches: readonly KVCache[];
   #tokens: number[] = [];
-  #circumstances: Circumstances = { hooks: undefined, adapter: undefined };
+  #circumstances: Circumstances = circumstancesOf(undefined, undefined);
   #isBusy = false;
 
   /** @internal */
@@ -48,7 +58,12 @@ export class ModelCache {
 
   /** Keeps the first `length` tokens and forgets the others. */
   async truncate(length: number): Promise<void> {
-    const kept = readCount("ModelCache.truncate", "length", length, 0, this.#tokens.length, 0);
+    const where = "ModelCache.truncate";
+    if (this.#isBusy) throw new HeedError("option", `${where}: the cache must not be in use, got one that a text uses`);
+    await this.#cut(readCount(where, "length", length, 0, this.#tokens.length, 0));
+  }
+
+  async #cut(kept: number): Promise<void> {
     await Promise.all(this.#caches.map((cache) => cache.truncate(kept)));
     this.#tokens.length = kept;
   }
@@ -66,15 +81,25 @@ export class ModelCache {
   async begin(where: string, tokens: readonly number[], circumstances: Circumstances): Promise<number> {
     if (this.#isBusy)
       throw new HeedError("option", `${where}: cache must be used by one text at a time, got one in use`);
-    this.#isBusy = true;
-    const { hooks, adapter } = this.#circumstances;
-    const isSame = hooks === circumstances.hooks && adapter === circumstances.adapter;
     const differs = this.#tokens.findIndex((token, at) => token !== tokens[at]);
     const common = differs === -1 ? this.#tokens.length : differs;
-    const kept = isSame ? Math.min(common, tokens.length - 1) : 0;
+    const kept = isSame(this.#circumstances, circumstances) ? Math.min(common, tokens.length - 1) : 0;
+    this.#isBusy = true;
+    try {
+      await this.#cut(kept);
+    } catch (error) {
+      this.#isBusy = false;
+      throw error;
+    }
     this.#circumstances = circumstances;
-    await this.truncate(kept);
     return kept;
+  }
+
+  /** @internal What caches must have in common to be read together. */
+  get options(): string {
+    return this.#caches
+      .map(({ kvHeads, headDim, valueDim, maxLength, dtype }) => [kvHeads, headDim, valueDim, maxLength, dtype].join())
+      .join(";");
   }
 
   /** @internal For `forward`. */

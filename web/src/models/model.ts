@@ -1,8 +1,8 @@
 // Any model of heed, as its callers see it: what it gives depends on its kind.
 
-import type { KVCache } from "../api/cache-types.js";
 import type { ForwardOptions, Layer, Returned } from "../layers/layer.js";
 import type { TokenInput } from "../layers/models/tokens.js";
+import type { LayerCaches } from "../layers/stack-caches.js";
 import type { NoWatchOptions, WatchOptions } from "../layers/watch.js";
 
 export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
@@ -14,8 +14,10 @@ export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
   readonly hidden?: boolean | undefined;
   /** Returns what the head makes of it. Default true of causal models, false of encoders. */
   readonly logits?: boolean | undefined;
-  /** Of causal models: one for each layer. */
-  readonly caches?: readonly KVCache[] | undefined;
+  /** Of causal models: one for each layer, or for each layer one of each text. */
+  readonly caches?: LayerCaches | undefined;
+  /** Where packed texts begin and the last ends, of tokens [1, T]. */
+  readonly cuSeqlens?: ArrayLike<number> | undefined;
   /** Of encoders: the segment of each token. */
   readonly tokenTypes?: TokenInput | undefined;
 }
@@ -30,6 +32,7 @@ export interface ModelResult<O> {
   readonly mask: Uint8Array | undefined;
   readonly attentions: readonly Returned<O>[] | undefined;
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 export interface Model extends Layer {

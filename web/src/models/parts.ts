@@ -4,6 +4,7 @@ import type { Heed } from "../api/heed.js";
 import type { ModelConfig } from "../layers/models/config.js";
 import type { Adapters } from "./adapters.js";
 import type { ClassifierHead } from "./classifier-head.js";
+import type { Dense } from "./dense.js";
 import type { Family } from "./families.js";
 import type { JinjaSource } from "./jinja.js";
 import type { Model } from "./model.js";
@@ -24,6 +25,8 @@ export interface ModelParts {
   readonly chatTemplate: string | null;
   readonly special: SpecialTokens;
   readonly sentence: SentenceRule;
+  /** What texts go through after pooling. */
+  readonly dense: readonly Dense[];
   readonly jinja: JinjaSource | undefined;
   /** The most tokens of a text, where the configuration says it. */
   readonly positions: number | undefined;

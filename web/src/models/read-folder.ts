@@ -4,8 +4,9 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
 import type { FileSource } from "../layers/io/byte-reader.js";
-import { loadSafetensors } from "../layers/io/load-safetensors.js";
-import { loadSafetensorsShards } from "../layers/io/load-shards.js";
+import { openSafetensors } from "../layers/io/load-safetensors.js";
+import { openShards } from "../layers/io/load-shards.js";
+import type { TensorStream } from "../layers/io/tensor-stream.js";
 import type { ParameterInput } from "../layers/read-parameters.js";
 import { loadTokenizer } from "../layers/text/tokenizer.js";
 import type { ModelFiles } from "./model-files.js";
@@ -37,7 +38,7 @@ export async function readFolder(where: string, files: ModelFiles, options: Read
     chatTemplate: template ?? templateOf(tokenizerConfig),
     special: specialTokens([generation, config], tokenizerConfig, (token) => tokenizer?.idOf(token)),
     sentence,
-    tensors: await readWeights(where, files, options),
+    stream: await openWeights(where, files, options),
   };
 }
 
@@ -51,14 +52,14 @@ function templateOf(tokenizerConfig: Json | null): string | null {
   return typeof text === "string" ? text : null;
 }
 
-async function readWeights(
+async function openWeights(
   where: string,
   files: ModelFiles,
   { signal: given, report, weights }: ReadingOptions,
-): Promise<ReadonlyMap<string, ParameterInput>> {
+): Promise<TensorStream<ParameterInput>> {
   const signal = given ?? undefined;
   const one = await files.open(WEIGHTS);
-  if (one !== null) return loadSafetensors(one, { weights, onProgress: report(WEIGHTS), signal });
+  if (one !== null) return openSafetensors(where, one, { weights, onProgress: report(WEIGHTS), signal });
   const index = await files.open(`${WEIGHTS}.index.json`);
   if (index === null) {
     throw new HeedError(
@@ -76,7 +77,7 @@ async function readWeights(
       `${where}: ${files.place} must have ${showValue(name)}, which its index names, got none`,
     );
   };
-  return loadSafetensorsShards(index, {
+  return openShards(index, {
     resolve,
     weights,
     onProgress: (progress) => report(current)(progress),

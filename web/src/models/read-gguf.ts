@@ -1,14 +1,15 @@
 // A model in one GGUF file.
 
-import { loadGguf } from "../layers/gguf/index.js";
+import { openGguf } from "../layers/gguf/load.js";
 import type { FileSource } from "../layers/io/byte-reader.js";
-import { loadTokenizer } from "../layers/text/tokenizer.js";
+import { loadTokenizer, type Tokenizer } from "../layers/text/tokenizer.js";
 import type { NamedFile } from "./model-files.js";
 import type { ModelRecord, ReadingOptions } from "./record.js";
 import { NO_RULE, type PoolingKind } from "./sentence-rule.js";
 import type { SpecialTokens } from "./special-tokens.js";
 
-type Metadata = Awaited<ReturnType<typeof loadGguf>>["metadata"];
+type Read = Awaited<ReturnType<typeof openGguf>>;
+type Metadata = Read["metadata"];
 
 /** GGML's kinds of pooling. */
 const POOLING: ReadonlyMap<unknown, PoolingKind> = new Map([
@@ -18,23 +19,35 @@ const POOLING: ReadonlyMap<unknown, PoolingKind> = new Map([
 ]);
 
 export async function readGguf(
+  where: string,
   file: NamedFile,
-  { signal, wantsTokenizer, report, weights }: ReadingOptions,
+  { signal, wantsTokenizer, report, weights, check }: ReadingOptions,
 ): Promise<ModelRecord> {
   const source: FileSource = await file.open();
-  const options = { tokenizer: wantsTokenizer, onProgress: report(file.name), signal: signal ?? undefined };
-  const read = await (weights === "f32" ? loadGguf(source, options) : loadGguf(source, { ...options, weights }));
-  const { config, tensors, chatTemplate, metadata } = read;
+  const options = { weights, tokenizer: wantsTokenizer, onProgress: report(file.name), signal: signal ?? undefined };
+  const read = await openGguf(where, source, options, check);
+  const { config, stream, chatTemplate, metadata } = read;
   const architecture = metadata.get("general.architecture");
   const pooling = POOLING.get(metadata.get(`${architecture}.pooling_type`));
+  const tokenizer = await tokenizerOf(read);
   return {
     config,
-    tensors,
-    tokenizer: read.tokenizer === null ? null : await loadTokenizer(read.tokenizer),
+    stream,
+    tokenizer,
     chatTemplate,
     special: specialOf(metadata),
     sentence: { ...NO_RULE, pooling },
   };
+}
+
+/** Null where the file has none. One that is refused closes the file. */
+async function tokenizerOf({ tokenizer, stream }: Read): Promise<Tokenizer | null> {
+  try {
+    return tokenizer === null ? null : await loadTokenizer(tokenizer);
+  } catch (error) {
+    stream.close();
+    throw error;
+  }
 }
 
 /** Models of dialogues end their turns with a token of its own. */

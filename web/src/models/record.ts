@@ -1,5 +1,6 @@
 // What the files of a model say, however they are stored.
 
+import type { TensorStream } from "../layers/io/tensor-stream.js";
 import type { ModelConfig } from "../layers/models/config.js";
 import type { ParameterInput } from "../layers/read-parameters.js";
 import type { Tokenizer } from "../layers/text/tokenizer.js";
@@ -8,7 +9,8 @@ import type { SpecialTokens } from "./special-tokens.js";
 
 export interface ModelRecord {
   readonly config: ModelConfig;
-  readonly tensors: ReadonlyMap<string, ParameterInput>;
+  /** The weights, still to be read. They must be closed. */
+  readonly stream: TensorStream<ParameterInput>;
   readonly tokenizer: Tokenizer | null;
   /** The Jinja template of messages. */
   readonly chatTemplate: string | null;

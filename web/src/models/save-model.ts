@@ -66,7 +66,7 @@ async function publishedTensors(where: string, saved: Saved): Promise<Map<string
   const made = published(where, await model.readParameters(), new PublishedPaths(family, start));
   for (const [name, tensor] of (await head?.readParameters()) ?? []) {
     const [, ours = "", part] = /^(.*)\.([^.]+)$/.exec(name) ?? [];
-    const theirs = `${head?.published[ours] ?? ours}.${part}`;
+    const theirs = `${head?.published.get(ours) ?? ours}.${part}`;
     if (!made.has(theirs)) made.set(theirs, tensor);
   }
   return made;

@@ -3,6 +3,7 @@
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { isOptions, isRecord } from "../base/read-values.js";
+import { type DenseRule, denseRule } from "./dense.js";
 import type { ModelFiles } from "./model-files.js";
 import { type Json, maybeJson, maybeParsed } from "./read-json.js";
 
@@ -12,6 +13,8 @@ export interface SentenceRule {
   /** Undefined where the files do not say. */
   readonly pooling: PoolingKind | undefined;
   readonly normalize: boolean | undefined;
+  /** Layers after pooling. */
+  readonly dense: readonly DenseRule[];
   /** The most tokens of a text. */
   readonly maxLength: number | undefined;
   /** What none of heed's models computes, by its name; embedding is refused with it. */
@@ -21,6 +24,7 @@ export interface SentenceRule {
 export const NO_RULE: SentenceRule = {
   pooling: undefined,
   normalize: undefined,
+  dense: [],
   maxLength: undefined,
   unknown: undefined,
 };
@@ -42,13 +46,18 @@ export async function sentenceRule(
     throw new HeedError("load", `${where}: modules.json must be a list of objects, got ${showValue(modules)}`);
   }
   let rule: SentenceRule = { ...NO_RULE, normalize: false, maxLength };
+  let isPooled = false;
   for (const { type, path } of modules) {
     const kind = typeof type === "string" ? type.split(".").at(-1) : undefined;
+    const folderOr = (absent: string): string => (typeof path === "string" && /^[\w-]+$/.test(path) ? path : absent);
     if (kind === "Normalize") rule = { ...rule, normalize: true };
-    else if (kind === "Pooling") {
-      const folder = typeof path === "string" && /^[\w-]+$/.test(path) ? path : "1_Pooling";
-      rule = { ...rule, ...poolingOf(where, await maybeJson(where, files, `${folder}/config.json`, signal)) };
-    } else if (kind !== "Transformer") rule = { ...rule, unknown: rule.unknown ?? `a module ${showValue(type)}` };
+    else if (kind === "Pooling" && !isPooled) {
+      isPooled = true;
+      const config = await maybeJson(where, files, `${folderOr("1_Pooling")}/config.json`, signal);
+      rule = { ...rule, ...poolingOf(where, config) };
+    } else if (kind === "Dense" && isPooled && rule.normalize === false) {
+      rule = { ...rule, dense: [...rule.dense, await denseRule(where, files, folderOr("2_Dense"), signal)] };
+    } else if (kind !== "Transformer") rule = { ...rule, unknown: rule.unknown ?? `a module ${showValue(type)} there` };
   }
   return rule;
 }
@@ -79,4 +88,16 @@ function poolingOf(where: string, config: Json | null): Pick<SentenceRule, "pool
     throw new HeedError("load", `${where}: 1_Pooling/config.json must have a pooling mode, got none`);
   }
   return { pooling: undefined, unknown: `a pooling by ${modes.join(" and ")}` };
+}
+
+/** The first takes hidden states of `width` numbers. */
+export function assertChain(where: string, dense: readonly DenseRule[], width: number): void {
+  for (const [at, { inFeatures }] of dense.entries()) {
+    const before = dense[at - 1]?.outFeatures ?? width;
+    if (before === inFeatures) continue;
+    throw new HeedError(
+      "load",
+      `${where}: a module Dense must take the ${before} numbers that come before it, got ${inFeatures}`,
+    );
+  }
 }

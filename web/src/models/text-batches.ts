@@ -1,4 +1,4 @@
-// Texts as batches of equally many tokens: nothing is padded, and a text's results are those that it has alone.
+// Texts as packs of any lengths, or as batches of equally many tokens: nothing is padded, and a text has the results that it has alone.
 
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
@@ -44,6 +44,60 @@ export function encodeTexts(where: string, parts: ModelParts, texts: readonly Te
     if (made.ids.length > 0) return made;
     throw new HeedError("option", `${where}: texts[${at}] must have a token, got ${showValue(text)}, which has none`);
   });
+}
+
+/** Packed texts, one behind the other. */
+export interface TextPack {
+  readonly texts: readonly number[];
+  readonly tokens: { readonly data: Int32Array; readonly shape: readonly [1, number] };
+  readonly tokenTypes: { readonly data: Int32Array; readonly shape: readonly [1, number] } | undefined;
+  /** Where each begins and the last ends. */
+  readonly cuSeqlens: readonly number[];
+}
+
+/** Tokens of a pack, which activations of its rows still stay in the cache for. */
+const PACKED_TOKENS = 1024;
+
+/** Attention takes texts as if all were as long as the longest, of at least this many tokens. */
+const LEAST_LENGTH = 32;
+
+/** The most of these tokens of a pack. */
+const MOST_SPREAD = 4 * PACKED_TOKENS;
+
+/** Those of nearly one length come together, so that little is wasted where they are spread. */
+export function* packsOf(texts: readonly EncodedText[]): Generator<TextPack> {
+  const lengthOf = (at: number): number => texts[at]?.ids.length ?? 0;
+  const order = [...texts.keys()].sort((a, b) => lengthOf(a) - lengthOf(b));
+  let chosen: number[] = [];
+  let count = 0;
+  for (const at of order) {
+    const length = lengthOf(at);
+    const spread = (chosen.length + 1) * Math.max(LEAST_LENGTH, length);
+    if (chosen.length > 0 && (count + length > PACKED_TOKENS || spread > MOST_SPREAD)) {
+      yield packOf(texts, chosen);
+      [chosen, count] = [[], 0];
+    }
+    chosen.push(at);
+    count += length;
+  }
+  if (chosen.length > 0) yield packOf(texts, chosen);
+}
+
+function packOf(texts: readonly EncodedText[], chosen: readonly number[]): TextPack {
+  const each = chosen.map((at) => texts[at] ?? NONE);
+  const data = Int32Array.from(each.flatMap(({ ids }) => ids));
+  const types = Int32Array.from(
+    each.flatMap(({ ids, typeIds }) => [...(typeIds ?? new Array<number>(ids.length).fill(0))]),
+  );
+  const cuSeqlens = [0];
+  for (const { ids } of each) cuSeqlens.push((cuSeqlens.at(-1) ?? 0) + ids.length);
+  const shape = [1, data.length] as const;
+  return {
+    texts: chosen,
+    tokens: { data, shape },
+    tokenTypes: types.some((type) => type !== 0) ? { data: types, shape } : undefined,
+    cuSeqlens,
+  };
 }
 
 export function* batchesOf(texts: readonly EncodedText[]): Generator<TextBatch> {

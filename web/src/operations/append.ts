@@ -12,6 +12,8 @@ export interface AppendProblem {
   readonly cachedKey: Operand;
   readonly cachedValue: Operand;
   readonly pages: Pages;
+  /** By batch entry, in place of `pages.first`; null: they are alike. */
+  readonly firstRows: Int32Array | null;
 }
 
 /** It has no results: it writes to the pages. */
@@ -19,7 +21,7 @@ export const APPEND: CoreOperation<AppendProblem> = {
   name: "append",
   module: "core",
   call: CALL,
-  pack({ key, value, cachedKey, cachedValue, pages }, builder) {
+  pack({ key, value, cachedKey, cachedValue, pages, firstRows }, builder) {
     packPages(CALL.pages, pages, builder);
     builder.integer(CALL.operation, OPERATION.append);
     builder.input(CALL.keyRows, key);
@@ -31,6 +33,7 @@ export const APPEND: CoreOperation<AppendProblem> = {
     builder.integer(CALL.valueScales, pages.valueScales);
     builder.dtype(CALL.valueType, value);
     builder.dtype(CALL.pageType, cachedKey);
+    builder.numbers(CALL.firstRows, firstRows);
   },
   work: ({ key, value }) => POINTWISE_COST * (key.elements + value.elements),
   cut: ({ key, pages: { headBytes } }) => ({

@@ -1,6 +1,7 @@
 // The backward pass of a recorded pass: the gradients of its tensors so far, and those of its parameters.
 
 import type { Operation, Program, Resident } from "../backends/backend.js";
+import { asF32 } from "../base/f16.js";
 import type { Parameter } from "../layers/parameters.js";
 import type { Variable } from "../layers/variable.js";
 import { COMBINE } from "../operations/training/combine.js";
@@ -49,6 +50,21 @@ export class BackwardPass {
     this.#users.set(gradient, 1);
     const scaled = { x: vectorOf(gradient), y: null, a: scale, b: 0 };
     this.set(x, scale === 1 ? gradient : await this.one(COMBINE, scaled));
+  }
+
+  /** Begins at a tensor that is no loss, with a gradient of the caller's. */
+  async seed(x: Resident, gradient: Resident, scale: number): Promise<void> {
+    const sum = this.of(x);
+    const both = { x: vectorOf(gradient), y: sum && vectorOf(sum), a: scale, b: 1 };
+    this.set(x, await this.one(COMBINE, both));
+  }
+
+  async read(resident: Resident): Promise<Float32Array> {
+    return asF32(await this.#program.download(resident));
+  }
+
+  upload(data: Float32Array): Resident {
+    return this.#program.upload(data);
   }
 
   /** The gradient of a tensor so far; null: none. */

@@ -4,9 +4,9 @@ import type { Operand, Operation, Resident } from "../backends/backend.js";
 import type { Parameter } from "../layers/parameters.js";
 import type { Step } from "../layers/tape.js";
 import { COMBINE } from "../operations/training/combine.js";
-import { ROW_SUMS } from "../operations/training/row-sums.js";
-import { rowsOf, vectorOf } from "../operations/training/vectors.js";
+import { vectorOf } from "../operations/training/vectors.js";
 import type { BackwardPass, Make } from "./backward-pass.js";
+import { summed } from "./sums.js";
 
 /** An operand's resident, which is a tensor of the pass or a parameter; undefined where the step has no such operand. */
 export type Place = Resident | undefined;
@@ -49,6 +49,14 @@ export class BackwardStep<P extends object> {
     this.#pass.free(resident);
   }
 
+  read(resident: Resident): Promise<Float32Array> {
+    return this.#pass.read(resident);
+  }
+
+  upload(data: Float32Array): Resident {
+    return this.#pass.upload(data);
+  }
+
   /** Whether a gradient goes through an operand. */
   needs(place: Place): place is Resident {
     if (place === undefined) return false;
@@ -77,8 +85,7 @@ export class BackwardStep<P extends object> {
     if (!this.needs(place)) return;
     const { elements } = place;
     if (this.#parameters.has(place) || elements !== gradient.elements) {
-      const rows = rowsOf(gradient, elements);
-      return this.add(place, (sum) => this.one(ROW_SUMS, { rows, addend: sum && vectorOf(sum) }));
+      return this.add(place, (sum) => summed(this, gradient, elements, sum));
     }
     if (this.#pass.of(place) === null) return this.#pass.set(place, gradient);
     const y = vectorOf(gradient);

@@ -4,7 +4,7 @@ import { HeedError } from "../base/errors.js";
 import type { Block, Step } from "../layers/tape.js";
 import { ADJOINTS } from "./adjoints/table.js";
 import type { BackwardPass } from "./backward-pass.js";
-import { BackwardStep } from "./backward-step.js";
+import { type Adjoint, BackwardStep } from "./backward-step.js";
 
 export async function runBackward(backward: BackwardPass, steps: readonly (Step | Block)[]): Promise<void> {
   for (const step of [...steps].reverse()) {
@@ -27,8 +27,8 @@ async function blockBackward(backward: BackwardPass, { again, made }: Block): Pr
 }
 
 async function stepBackward(backward: BackwardPass, step: Step): Promise<void> {
-  const adjoint = ADJOINTS.get(step.operation);
+  const adjoint = "adjoint" in step.operation ? step.operation.adjoint : ADJOINTS.get(step.operation);
   if (adjoint === undefined) throw new HeedError("unsupported", `gradients: none go through ${step.operation.name}`);
-  // The table has each adjoint beside its own operation.
-  await adjoint(new BackwardStep(backward, step) as BackwardStep<never>);
+  // The table has each adjoint beside its own operation, and so has an operation that is loaded when it is first called.
+  await (adjoint as Adjoint<never>)(new BackwardStep(backward, step) as BackwardStep<never>);
 }

@@ -8,7 +8,6 @@ import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
 import { readBoolean, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Layer } from "../layers/layer.js";
-import { Pass } from "../layers/pass.js";
 import { endPass } from "../layers/passes.js";
 import { readOnce } from "../layers/read.js";
 import { Scope } from "../layers/scope.js";
@@ -16,6 +15,7 @@ import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
 import { inTurn } from "./in-program.js";
 import { type Loss, lossOf } from "./losses.js";
+import { Pass, type Seed } from "./pass/pass.js";
 import { Recorder } from "./recorder.js";
 import { checkModel, learn, learnt } from "./variables.js";
 
@@ -27,14 +27,21 @@ export interface PassOptions {
   readonly checkpointing?: boolean | undefined;
 }
 
-/** What the function of a pass returns: its loss, and whatever else is asked for. */
+/**
+ * What the function of a pass returns: its loss, which is what a loss function gave or any one number, and whatever else is asked for,
+ * or promises of them. A pass that begins its way back by `pass.backward` needs no loss.
+ */
 export interface PassResult {
-  readonly loss: Tensor;
+  readonly loss?: Tensor | Promise<Tensor> | undefined;
 }
 
 /** The same, read: the loss as a number, tensors as arrays. */
 export type Read<R> = {
-  readonly [Name in keyof R]: Name extends "loss" ? number : R[Name] extends Tensor ? ArrayTensor : R[Name];
+  readonly [Name in keyof R]: Name extends "loss"
+    ? number
+    : Awaited<R[Name]> extends Tensor
+      ? ArrayTensor
+      : Awaited<R[Name]>;
 };
 
 export interface InputGradients {
@@ -51,10 +58,12 @@ export function gradients<R extends PassResult>(
   act: (pass: Pass) => Promise<R>,
   options?: PassOptions,
 ): Promise<Read<R> & InputGradients> {
-  return runPass("gradients", model, act, options, async ({ program, recorder, inputs, scale }, loss) => {
-    if (!recorder.needs(loss.x)) throw withoutGradients(model, recorder, inputs);
+  return runPass("gradients", model, act, options, async ({ program, recorder, inputs, seeds, scale }, loss) => {
+    const starts = [...(loss ? [loss] : []), ...seeds];
+    if (starts.some(({ x }) => !recorder.needs(x))) throw withoutGradients(model, recorder, inputs);
     const backward = new BackwardPass(program, recorder);
-    await backward.begin(loss, scale);
+    if (loss !== null) await backward.begin(loss, scale);
+    for (const { x, gradient } of seeds) await backward.seed(x, gradient, scale);
     await runBackward(backward, recorder.steps);
     const inputGradients: ArrayTensor[] = [];
     for (const x of inputs) inputGradients.push(await readGradient(program, backward, x));
@@ -85,6 +94,7 @@ interface Begun {
   readonly program: Program;
   readonly recorder: Recorder;
   readonly inputs: readonly Input[];
+  readonly seeds: readonly Seed[];
   readonly scale: number;
 }
 
@@ -93,7 +103,7 @@ async function runPass<R extends PassResult, Back extends object>(
   model: unknown,
   act: (pass: Pass) => Promise<R>,
   options: PassOptions | undefined,
-  back: ((begun: Begun, loss: Loss) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
+  back: ((begun: Begun, loss: Loss | null) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
 ): Promise<Read<R> & Back> {
   const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
   const signal = guard("option", `${where}: reading signal`, () => {
@@ -118,19 +128,28 @@ async function runPass<R extends PassResult, Back extends object>(
     const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
     try {
       const inputs: Input[] = [];
+      const seeds: Seed[] = [];
       // Its own errors are the caller's.
       const returned = await act(
-        new Pass(scope, (tensor) => {
-          if (back === null) return;
-          const x = scope.rows(tensor).resident;
-          recorder.want(x);
-          inputs.push({ x, shape: tensor.shape });
-        }),
+        new Pass(
+          scope,
+          (tensor) => {
+            if (back === null) return;
+            const x = scope.rows(tensor).resident;
+            recorder.want(x);
+            inputs.push({ x, shape: tensor.shape });
+          },
+          (seed) => {
+            seeds.push(seed);
+          },
+        ),
       );
-      const result = guard("option", `${where}: reading what the pass returned`, () => ({ ...returned }));
-      const loss = readLoss(where, result, recorder);
+      const result = await promisedOf(
+        guard("option", `${where}: reading what the pass returned`, () => ({ ...returned })),
+      );
+      const loss = readLoss(where, result, { scope, recorder, seeds });
       const ending = async (): Promise<Read<R> & Back> => {
-        const made = await back?.({ program, recorder, inputs, scale }, loss);
+        const made = await back?.({ program, recorder, inputs, seeds, scale }, loss);
         // What fails or is aborted leaves the gradients as they were.
         const read = await readResults(result);
         await program.flush();
@@ -147,10 +166,27 @@ async function runPass<R extends PassResult, Back extends object>(
   }
 }
 
-function readLoss(where: string, { loss }: { readonly loss?: unknown }, recorder: Recorder): Loss {
+/** What a pass returned, of which it may only have promised something. */
+async function promisedOf<R extends PassResult>(returned: R): Promise<R> {
+  const entries = Object.entries(returned).map(async ([name, value]) => [name, await value] as const);
+  return Object.fromEntries(await Promise.all(entries)) as R;
+}
+
+/** Null: there is none, and the way back begins elsewhere. */
+function readLoss(
+  where: string,
+  { loss }: { readonly loss?: unknown },
+  { scope, recorder, seeds }: { readonly scope: Scope; readonly recorder: Recorder; readonly seeds: readonly Seed[] },
+): Loss | null {
+  if (loss === undefined && seeds.length > 0) return null;
   const made = Tensor.is(loss) ? lossOf(loss) : null;
   if (made?.tape === recorder) return made;
-  const rule = "the pass must return { loss }, with what a loss function of heed/train gave in this pass";
+  if (Tensor.is(loss) && made === null) {
+    const x = scope.rows(loss).resident;
+    if (x.elements === 1)
+      return { tape: recorder, x, gradient: scope.rows(scope.upload(Float32Array.of(1), [])).resident };
+  }
+  const rule = "the pass must return { loss }, one number that was computed in this pass";
   throw new HeedError("option", `${where}: ${rule}, got ${showValue(loss)}`);
 }
 

@@ -1,6 +1,5 @@
 // heed/train: gradients of layers and models, losses, optimizers, schedules, the training loop. A page that does not train loads none of it.
 
-export { Pass } from "../layers/pass.js";
 export { loadCheckpoint, saveCheckpoint } from "./checkpoint.js";
 export { clipNorm } from "./clip-norm.js";
 export { evaluate, gradients, type InputGradients, type PassOptions, type PassResult, type Read } from "./gradients.js";
@@ -13,7 +12,16 @@ export {
   meanSquaredError,
 } from "./losses.js";
 export { Adam, type AdamOptions, AdamW, Optimizer, Sgd, type SgdOptions, type StepOptions } from "./optimizers.js";
+export type { ApplyFunctions, ApplyGradients } from "./pass/apply.js";
+export type { PassAttentionOptions, PassAttentionResult, PassScore, PassTable } from "./pass/attention.js";
+export type { Indices } from "./pass/gather.js";
+export type { MatmulOptions } from "./pass/matmul.js";
+export { type ApplyOptions, type Condition, type DropoutOptions, Pass, type PassLinearOptions } from "./pass/pass.js";
+export type { ReduceOptions } from "./pass/reduce.js";
+export type { SliceOptions } from "./pass/shapes.js";
+export type { PassValue } from "./pass/values.js";
 export type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
 export { relativeBiasVjp, relativeKeysVjp, relativeValuesVjp } from "./relative-vjp.js";
 export { constant, linear, type Schedule, warmupCosine } from "./schedules.js";
+export { Sequential, type Step } from "./sequential.js";
 export { type StepReport, type TrainOptions, train } from "./train.js";

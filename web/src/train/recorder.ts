@@ -6,6 +6,7 @@ import { isPlain, type Kept, type Parameter, residentSource } from "../layers/pa
 import type { Block, Fork, Step, Tape } from "../layers/tape.js";
 import type { Variable } from "../layers/variable.js";
 import { PACK } from "../operations/affine.js";
+import { learntReads } from "./pass/learnt-options.js";
 import { isLearning, type Learning } from "./variables.js";
 
 export class Recorder implements Tape {
@@ -83,11 +84,12 @@ export class Recorder implements Tape {
   }
 
   record(step: Step, steps: (Step | Block)[] = this.steps): void {
-    if (step.reads.some((x) => this.#cut.has(x))) {
+    const reads = [...step.reads, ...learntReads(step)];
+    if (reads.some((x) => this.#cut.has(x))) {
       throw new HeedError("unsupported", "gradients: none go through weights, scores, lse or entropy of attention");
     }
     const learns = step.parameters.some((one) => one !== null && this.learning(one.parameter) !== null);
-    if (learns || step.reads.some((x) => this.needs(x))) this.#take(step, steps);
+    if (learns || reads.some((x) => this.needs(x))) this.#take(step, steps);
   }
 
   #take(step: Step | Block, steps: (Step | Block)[]): void {

@@ -17,12 +17,12 @@ import {
 import { numbersOf } from "../base/typed-array.js";
 import { unlessAborted } from "../base/unless-aborted.js";
 import type { Layer } from "../layers/layer.js";
-import type { Pass } from "../layers/pass.js";
 import { readOnce } from "../layers/read.js";
 import { saveCheckpoint } from "./checkpoint.js";
 import { clipNorm } from "./clip-norm.js";
 import { gradients } from "./gradients.js";
 import { Optimizer } from "./optimizers.js";
+import type { Pass } from "./pass/pass.js";
 import { checkModel } from "./variables.js";
 
 /** What is told after each step. */

@@ -31,7 +31,7 @@ const attention: Graph = {
           attributes: { is_causal: { int: causal ? 1 : 0 } },
         },
       ],
-      output: { name: "output", shape: [1, heads, queries, dim] },
+      outputs: [{ name: "output", shape: [1, heads, queries, dim] }],
     };
   },
 };
@@ -76,7 +76,7 @@ const unfused: Graph = {
         },
         { op: "MatMul", domain: "", inputs: ["weights", "value"], outputs: ["output"], attributes: {} },
       ],
-      output: { name: "output", shape: [1, kvHeads, rows, dim] },
+      outputs: [{ name: "output", shape: [1, kvHeads, rows, dim] }],
     };
   },
 };
@@ -103,7 +103,7 @@ const multiHead: Graph = {
           attributes: { num_heads: { int: heads }, unidirectional: { int: causal ? 1 : 0 } },
         },
       ],
-      output: { name: "output", shape: [1, queries, heads * dim] },
+      outputs: [{ name: "output", shape: [1, queries, heads * dim] }],
     };
   },
 };
@@ -156,7 +156,7 @@ const groupQuery: Graph = {
           },
         },
       ],
-      output: { name: "output", shape: [1, queries, heads * dim] },
+      outputs: [{ name: "output", shape: [1, queries, heads * dim] }],
     };
   },
 };

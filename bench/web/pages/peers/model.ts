@@ -2,9 +2,11 @@
 // rotations of the same sizes as a pass has, one after the other, or the copy of its result.
 
 import type { Heed, KVCache, Tensor } from "heed";
+import type { Weights as StoredWeights } from "heed/layers";
 import { normalNumbers } from "../inputs.js";
 import {
   configOf,
+  idsOf,
   type ModelShape,
   matricesOf,
   modelShape,
@@ -19,6 +21,8 @@ type Layers = typeof import("heed/layers");
 interface Scene {
   readonly shape: ModelShape;
   readonly weights: Weights;
+  /** The format in which the model keeps them. */
+  readonly stored: StoredWeights | undefined;
   readonly engine: Heed;
   readonly layers: Layers;
 }
@@ -27,11 +31,16 @@ interface Scene {
 type Pass = () => Promise<Float32Array>;
 
 export async function open({ threads, options }: Setup): Promise<Peer> {
-  const { name = "", dist = "dist", part = "all", size } = options;
+  const { name = "", dist = "dist", part = "all", size, variant } = options;
   const { createHeed }: typeof import("heed") = await import(`/${dist}/index.js`);
   const layers: Layers = await import(`/${dist}/layers.js`);
-  const engine = await createHeed({ backend: "wasm", threads });
+  const engine = await createHeed({
+    backend: "wasm",
+    threads,
+    ...(variant === "simd" && { variant }),
+  });
   const shape = modelShape(name, size === "small");
+  const stored = options.weights as StoredWeights | undefined;
   const make = PARTS[part];
   if (make === undefined) throw new Error(`a pass has no part ${part}`);
   let pass: Pass | null = null;
@@ -40,7 +49,7 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
     layout: "bnhd",
 
     async prepare() {
-      pass = await make({ shape, weights: new Weights(shape), engine, layers });
+      pass = await make({ shape, weights: new Weights(shape), stored, engine, layers });
       const result = await pass();
       if (!result.every(Number.isFinite)) throw new Error("a result has numbers that are not finite");
     },
@@ -55,19 +64,16 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
 }
 
 const PARTS: Readonly<Record<string, (scene: Scene) => Promise<Pass>>> = {
-  async all({ shape, weights, engine, layers }) {
-    const { batch, tokens, words, model } = shape;
-    const ids = {
-      data: Int32Array.from({ length: batch * tokens }, (_, at) => (at * 37) % words),
-      shape: [batch, tokens],
-    };
+  async all({ shape, weights, stored, engine, layers }) {
+    const { batch, tokens, model } = shape;
+    const ids = { data: idsOf(shape), shape: [batch, tokens] };
     const parameters = parametersOf(shape, weights);
     if (model === "bert") {
-      const bert = new layers.BertModel(configOf(shape), { engine }).load(parameters);
+      const bert = new layers.BertModel(configOf(shape), { engine }).load(parameters, stored && { weights: stored });
       return async () => (await bert.forward(ids)).hidden.data;
     }
-    const Model = model === "gpt2" ? layers.GPT2Model : layers.LlamaModel;
-    const causal = new Model(configOf(shape), { engine }).load(parameters);
+    const Model = { gpt2: layers.GPT2Model, llama: layers.LlamaModel, qwen2: layers.Qwen2Model }[model];
+    const causal = new Model(configOf(shape), { engine }).load(parameters, stored && { weights: stored });
     const caches = await filledCaches(shape, engine);
     return async () => {
       await makeRoom(caches, shape);
@@ -117,7 +123,7 @@ const PARTS: Readonly<Record<string, (scene: Scene) => Promise<Pass>>> = {
       return new layers.LayerNorm({ shape: dim, engine }).load({ weight, bias });
     });
     const table = new layers.Embedding({ count: words, dim, engine }).load({ weight: weights.tensor(words, dim) });
-    const ids = Array.from({ length: batch * tokens }, (_, at) => (at * 37) % words);
+    const ids = idsOf(shape);
     const input = (width: number) => inputOf(engine, batch, tokens, width);
     const x = input(dim);
     const turned = isLlama ? [[x, heads] as const, [input((dim / heads) * kvHeads), kvHeads] as const] : [];
@@ -167,6 +173,6 @@ const RUN = 64;
 
 async function makeRoom(caches: readonly KVCache[], { past, tokens }: ModelShape): Promise<void> {
   const [first] = caches;
-  if (first === undefined || first.length + tokens <= past + Math.max(tokens, RUN)) return;
+  if (first === undefined || first.length + tokens <= Math.min(first.maxLength, past + Math.max(tokens, RUN))) return;
   await Promise.all(caches.map((cache) => cache.truncate(past)));
 }

@@ -2,7 +2,7 @@
 // override, because only that keeps them in its memory. With `feed` they are given at each call, as its users do.
 
 import type { InferenceSession, Tensor } from "onnxruntime-web/wasm";
-import { encodeModel } from "../onnx/encode.js";
+import { encodeModel, type OperandData } from "../onnx/encode.js";
 import { GRAPHS, isGraphName } from "../onnx/graphs.js";
 import type { Inputs, Peer, Problem, Setup } from "../peer.js";
 
@@ -46,8 +46,10 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
 
 function tensorOf(
   { Tensor: Made }: Pick<typeof import("onnxruntime-web/wasm"), "Tensor">,
-  data: Float32Array | Int32Array,
+  data: OperandData,
   shape: readonly number[],
 ): Tensor {
-  return data instanceof Float32Array ? new Made("float32", data, shape) : new Made("int32", data, shape);
+  if (data instanceof Float32Array) return new Made("float32", data, shape);
+  if (data instanceof Int32Array) return new Made("int32", data, shape);
+  throw new Error("inputs of attention are f32 or int32");
 }

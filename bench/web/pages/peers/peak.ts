@@ -44,7 +44,8 @@ export async function open({ threads, options }: Setup): Promise<Peak> {
   };
 }
 
-const isLoop = (name: string | undefined): name is Loop => name === "tile" || name === "chain" || name === "read";
+const LOOPS: readonly (string | undefined)[] = ["tile", "chain", "int8", "int4", "read"] satisfies Loop[];
+const isLoop = (name: string | undefined): name is Loop => LOOPS.includes(name);
 
 function askWorker(worker: Worker, order: Order): Promise<Report> {
   return new Promise((done, fail) => {

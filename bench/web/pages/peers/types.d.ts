@@ -8,6 +8,7 @@ declare module "onnxruntime-web/wasm" {
   export class Tensor {
     constructor(type: "float32", data: Float32Array, shape: readonly number[]);
     constructor(type: "int32", data: Int32Array, shape: readonly number[]);
+    constructor(type: "int64", data: BigInt64Array, shape: readonly number[]);
     readonly data: unknown;
   }
   export class InferenceSession {
@@ -102,4 +103,72 @@ declare module "@jax-js/jax" {
     ): JaxArray;
   };
   export { JaxArray as Array };
+}
+
+declare module "@huggingface/transformers" {
+  export interface PretrainedOptions {
+    readonly device: "wasm";
+    readonly dtype: "fp32" | "q8";
+  }
+  export interface PretrainedModel {
+    (inputs: object): Promise<Readonly<Record<string, { readonly data: unknown } | undefined>>>;
+    dispose(): Promise<unknown>;
+  }
+  export interface GeneratingModel extends PretrainedModel {
+    generate(options: object): Promise<unknown>;
+  }
+  export interface Extractor {
+    (texts: readonly string[], options: { readonly pooling: "mean"; readonly normalize: boolean }): Promise<unknown>;
+    dispose(): Promise<unknown>;
+  }
+  export function pipeline(task: "feature-extraction", name: string, options: PretrainedOptions): Promise<Extractor>;
+  export const AutoModelForCausalLM: {
+    from_pretrained(name: string, options: PretrainedOptions): Promise<GeneratingModel>;
+  };
+  export const env: {
+    readonly version: string;
+    readonly backends: { readonly onnx: { readonly wasm: { numThreads: number; wasmPaths: string } } };
+    allowRemoteModels: boolean;
+    allowLocalModels: boolean;
+    useCustomCache: boolean;
+    customCache: { match(address: string): Promise<Response | undefined>; put(): Promise<void> };
+  };
+  export const AutoModel: { from_pretrained(name: string, options: PretrainedOptions): Promise<PretrainedModel> };
+  export class Tensor {
+    constructor(type: "int64", data: BigInt64Array, shape: readonly number[]);
+  }
+}
+
+declare module "@wllama/wllama" {
+  export const LoggerWithoutDebug: object;
+  export class Wllama {
+    static getLibllamaVersion(): string;
+    constructor(
+      files: { readonly default: string },
+      options: { readonly logger: object; readonly suppressNativeLog: boolean },
+    );
+    setCompat(compat: null): void;
+    getNumThreads(): number;
+    loadModel(
+      files: readonly Blob[],
+      options: {
+        readonly n_threads: number;
+        readonly n_ctx: number;
+        readonly n_batch: number;
+        readonly n_gpu_layers: number;
+        readonly n_parallel: number;
+      },
+    ): Promise<void>;
+    createCompletion(options: {
+      readonly prompt: string;
+      readonly max_tokens: number;
+      readonly temperature: number;
+      readonly top_k: number;
+      readonly ignore_eos: boolean;
+    }): Promise<{
+      readonly choices: readonly { readonly text: string }[];
+      readonly timings?: { readonly prompt_n: number; readonly predicted_n: number };
+    }>;
+    exit(): Promise<void>;
+  }
 }

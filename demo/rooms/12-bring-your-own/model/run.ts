@@ -1,92 +1,233 @@
-// One pass of a brought model: its files read once, its text to tokens, the weights of every layer and head. Runs in the worker.
+// A brought model in the worker: loaded from its files, run on a text, whole and without some of its heads.
 
 import { createHeed, type Heed, HeedError } from "heed";
-import { BertModel, GPT2Model, LlamaModel, loadSafetensors, loadTokenizer, type Tokenizer } from "heed/layers";
+import { type LoadedModel, loadModel, type ModelSource } from "heed/models";
+import { Tokenizer } from "heed/text";
 import { bytes, whole } from "../../../src/ui/numbers.js";
-import { counted, refuse } from "../arrays.js";
-import { strongestOf } from "../rows.js";
-import { isUsed, type Model } from "./recognise.js";
+import { refuse } from "../arrays.js";
+import { FORMATS, type Format } from "../formats.js";
+import { chances, changes, cosineOfMeans, divergence, movements } from "./odds.js";
 import { wordOf, wordsOf } from "./words.js";
 
 /** A quarter of a gigabyte in single precision, which stays in the page. */
 const MOST_WEIGHTS = 2 ** 26;
-const PREDICTED = 8;
+const LISTED = 8;
+/** How published vocabularies spell a word that is to be guessed. */
+const MASKS = ["[MASK]", "<mask>"];
 
-/** The words; of each layer the weights, [heads, tokens, tokens]; what comes next, nothing of a model that says nothing of it. */
-export type Pass = Awaited<ReturnType<typeof run>>;
-
-type Say = (text: string) => void;
-
-type Loaded = BertModel | GPT2Model | LlamaModel;
-
-/** Makes anew what belongs to another key than the last. */
-function last<T>() {
-  let held: { readonly key: string; readonly made: T } | undefined;
-  return async (key: string, make: (before: T | undefined) => Promise<T>): Promise<T> => {
-    const before = held;
-    if (before?.key === key) return before.made;
-    held = undefined;
-    const made = await make(before?.made);
-    held = { key, made };
-    return made;
-  };
+export interface ModelTask {
+  /** Of the source. */
+  readonly key: number;
+  readonly source: ModelSource;
+  /** What to call it, where that is known. */
+  readonly name: string | undefined;
+  readonly weights: Format;
 }
 
-/** They are kept for the next text. */
-const [lastModel, lastTokenizer] = [last<Loaded>(), last<Tokenizer>()];
-let heed: Promise<Heed> | undefined;
+export type Tell = (said: string, done?: number) => void;
 
-/** `asked`: a text, or without a tokenizer numbers of tokens. Refuses what it cannot run. */
-export async function run(model: Model, asked: string, say: Say) {
+/** What a model's answer is: the next word, the masked one, a label; or nothing but the states of its tokens. */
+type Kind = "next" | "mask" | "label" | "states";
+
+interface Held {
+  readonly task: ModelTask;
+  readonly lm: LoadedModel;
+  readonly kind: Kind;
+  readonly about: ModelSummary;
+}
+
+/** What a page says of a model. */
+export interface ModelSummary extends Readonly<Record<"layers" | "heads" | "parameters" | "vocabulary", number>> {
+  readonly name: string;
+  readonly type: string;
+  readonly positions: number | undefined;
+  readonly takesText: boolean;
+  /** Whether it goes on with a text. */
+  readonly isCausal: boolean;
+  /** Bytes of the formats that its weights have. */
+  readonly formats: Readonly<Record<string, number>>;
+  /** What it takes, or would take, in each of the formats; what is stored is known once it was loaded so. */
+  readonly bytes: Readonly<Partial<Record<Format, number>>>;
+}
+
+/** A text that was read, and what the whole model made of it. */
+interface Reading {
+  readonly ids: Int32Array;
+  readonly kind: Kind;
+  /** Odds, or states. */
+  readonly before: Float32Array;
+  readonly width: number;
+}
+
+/** The words, the weights of each layer, [heads, tokens, tokens], and the answer. */
+export interface Pass {
+  readonly words: readonly string[];
+  readonly weights: readonly Float32Array[];
+  readonly answer: Answer;
+}
+
+/** By the whole model and without some heads. */
+export type Answer =
+  | {
+      readonly kind: "next" | "mask" | "label";
+      readonly odds: readonly { readonly word: string; readonly before: number; readonly after: number }[];
+      /** How far the odds moved, in nats. */
+      readonly apart: number;
+    }
+  | {
+      readonly kind: "states";
+      /** Of each token: how far its state moved, as a part of its length. */
+      readonly moved: readonly number[];
+      /** Between the means of the states. */
+      readonly cosine: number;
+    };
+
+let heed: Promise<Heed> | undefined;
+/** They are kept for the next text. */
+let held: Held | undefined;
+let reading: Reading | undefined;
+
+/** Loads it, unless it is here. Refuses what it cannot load, in heed's words. */
+export async function load(task: ModelTask, tell: Tell): Promise<ModelSummary> {
+  if (held?.task.key === task.key && held.task.weights === task.weights) return held.about;
+  held?.lm.dispose();
+  [held, reading] = [undefined, undefined];
+  const { source, weights } = task;
+  tell("Reading …");
+  heed ??= createHeed();
+  const lm = await inWords(async () =>
+    loadModel(source, {
+      weights,
+      engine: await heed,
+      cache: typeof source === "string",
+      onProgress: ({ loaded, total, file }) => {
+        const of = total === undefined ? "" : ` of ${bytes(total)}`;
+        tell(`Reading ${file}: ${bytes(loaded)}${of} …`, total === undefined ? undefined : loaded / total);
+      },
+    }),
+  );
+  held = await inWords(async () => ({ task, lm, ...(await examined(lm, task)) }));
+  return held.about;
+}
+
+/** A pass of one token tells its layers, its heads and what it answers. */
+async function examined(lm: LoadedModel, { name, weights }: ModelTask): Promise<Pick<Held, "kind" | "about">> {
+  const { config, model, tokenizer } = lm;
+  const { logits, attentions = [] } = await model.forward([0], { attentions: true });
+  const vocabulary = Number(config["vocab_size"]);
+  const { parameters, formats } = model.describe();
+  const positions = config["max_position_embeddings"] ?? config["n_positions"];
+  const sizes = FORMATS.filter((format) => format !== "as stored" || weights === "as stored");
+  const about = {
+    name: name ?? String(config["model_type"]),
+    type: String(config["model_type"]),
+    layers: attentions.length,
+    heads: attentions[0]?.shape[1] ?? 0,
+    parameters,
+    vocabulary,
+    positions: typeof positions === "number" ? positions : undefined,
+    takesText: tokenizer !== null,
+    isCausal: logits !== undefined,
+    formats: { ...formats },
+    bytes: Object.fromEntries(sizes.map((format) => [format, model.describe({ weights: format }).bytes])),
+  };
+  const shape = logits?.shape ?? (await headShape(lm));
+  if (shape === undefined) return { kind: "states", about };
+  const isOfWords = shape.at(-1) === vocabulary;
+  if (about.isCausal) return { kind: isOfWords ? "next" : "label", about };
+  return { kind: isOfWords ? "mask" : shape.length === 2 ? "label" : "states", about };
+}
+
+/** Of an encoder's logits, where it has a head. */
+async function headShape({ model }: LoadedModel): Promise<readonly number[] | undefined> {
   try {
-    return await pass(model, asked, say);
+    return (await model.forward([0], { logits: true })).logits?.shape;
   } catch (error) {
-    const isMemory = error instanceof RangeError || (error instanceof HeedError && error.code === "memory");
-    if (!isMemory) throw error;
-    return refuse(`There is too little memory here for this model and this text: ${error.message}.`);
+    if (error instanceof HeedError && error.code === "option") return undefined;
+    throw error;
   }
 }
 
-async function pass(model: Model, asked: string, say: Say) {
-  const { tokenizer: file, layers } = model;
-  const tokenizer =
-    file &&
-    (await lastTokenizer(keyOf(file), () => {
-      say("Reading the tokenizer …");
-      return loadTokenizer(file);
-    }));
+/** `asked`: a text, or without a tokenizer numbers of tokens. Refuses what it cannot run. */
+export async function run(asked: string, tell: Tell): Promise<Pass> {
+  const { lm, about, kind: kindOfModel } = loadedModel();
+  const tokenizer = tokenizerOf(lm);
   const { ids, words } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
-  assertFits(model, ids);
-  const key = `${JSON.stringify(model.config)} ${model.files.map(keyOf).join(" ")}`;
-  const loaded = await lastModel(key, (before) => load(model, say, before));
-  say(`${counted(ids.length, "token")} through ${counted(layers, "layer")} …`);
-  const { attentions = [], logits } =
-    loaded instanceof BertModel
-      ? { ...(await loaded.forward(ids, { attentions: true })), logits: undefined }
-      : await loaded.forward(ids, { attentions: true, last: true });
-  const write = (id: number): string => (tokenizer === undefined ? `#${id}` : wordOf(tokenizer, id));
-  const next = logits === undefined ? [] : likeliest(logits.data);
+  assertFits(about, ids);
+  tell(`${whole(ids.length)} tokens through ${whole(about.layers)} layers …`);
+  // The mask is a word of the text, or there is nothing to guess.
+  const kind = kindOfModel === "mask" && maskIn(tokenizer, ids) < 0 ? "states" : kindOfModel;
+  const { made, width, attentions } = await inWords(() => pass(ids, kind, { attentions: true }));
+  reading = { ids, kind, before: made, width };
   return {
     words,
     weights: attentions.map(({ data }) => data),
-    next: next.map(({ id, probability }) => ({ word: write(id), probability })),
+    answer: answerOf(reading, made),
   };
 }
 
-async function load({ family: type, files, config }: Model, say: Say, before: Loaded | undefined): Promise<Loaded> {
-  before?.dispose();
-  const parameters = [];
-  for (const file of files) {
-    const tensors = await loadSafetensors(file, {
-      only: isUsed,
-      onProgress: ({ loaded }) => say(`Reading ${file.name}, ${Math.floor((100 * loaded) / file.size)} % …`),
-    });
-    parameters.push(...tensors);
+/** The answer to the last text without some heads, by their places among all. */
+export async function without(off: readonly number[]): Promise<Answer> {
+  const { heads } = loadedModel().about;
+  if (reading === undefined) throw new Error("nothing was read");
+  const { ids, kind } = reading;
+  const hooks = Object.fromEntries(off.map((head) => [`layers.${Math.floor(head / heads)}.heads.${head % heads}`, 0]));
+  const { made } = await inWords(() => pass(ids, kind, { hooks }));
+  return answerOf(reading, made);
+}
+
+async function pass(
+  ids: Int32Array,
+  kind: Kind,
+  options: { attentions?: true; hooks?: Readonly<Record<string, number>> },
+) {
+  const { lm, about } = loadedModel();
+  const asked = about.isCausal ? ({ last: true } as const) : ({ logits: kind !== "states" } as const);
+  const { logits, hidden, attentions = [] } = await lm.model.forward(ids, { ...options, ...asked });
+  const tensor = (kind === "states" ? hidden : logits) ?? refuse("This model gives nothing that could be shown.");
+  const width = tensor.shape.at(-1) ?? 0;
+  const row = kind === "mask" ? maskIn(tokenizerOf(lm), ids) : 0;
+  const made = kind === "states" ? tensor.data : tensor.data.slice(row * width, (row + 1) * width);
+  return { made, width, attentions };
+}
+
+function answerOf({ kind, before, width }: Reading, made: Float32Array): Answer {
+  if (kind === "states") {
+    return { kind, moved: movements(before, made, width), cosine: cosineOfMeans(before, made, width) };
   }
-  say("Preparing the model …");
-  heed ??= createHeed();
-  const Class = type === "bert" ? BertModel : type === "gpt2" ? GPT2Model : LlamaModel;
-  return new Class(config, { engine: await heed }).load(new Map(parameters));
+  const [was, is] = [chances(before), chances(made)];
+  const odds = changes(was, is, LISTED).map(({ id, ...odd }) => ({ word: spelt(kind, id), ...odd }));
+  return { kind, odds, apart: divergence(was, is) };
+}
+
+function spelt(kind: Kind, id: number): string {
+  const { lm } = loadedModel();
+  if (kind === "label") {
+    const labels = lm.config["id2label"] as Readonly<Record<number, unknown>> | undefined;
+    return String(labels?.[id] ?? `label ${id}`);
+  }
+  const tokenizer = tokenizerOf(lm);
+  return tokenizer === undefined ? `#${id}` : wordOf(tokenizer, id);
+}
+
+const loadedModel = (): Held => held ?? refuse("The model is gone. Run it again.");
+
+const tokenizerOf = ({ tokenizer }: LoadedModel): Tokenizer | undefined =>
+  tokenizer instanceof Tokenizer ? tokenizer : undefined;
+
+function maskIn(tokenizer: Tokenizer | undefined, ids: Int32Array): number {
+  const masks = MASKS.map((mask) => tokenizer?.idOf(mask));
+  return ids.findIndex((id) => masks.includes(id));
+}
+
+/** What heed refuses, it refuses in words. */
+async function inWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RangeError) return refuse(`There is too little memory here: ${error.message}.`);
+    throw error instanceof HeedError ? refuse(`${error.message}.`) : error;
+  }
 }
 
 function tokenized(tokenizer: Tokenizer, text: string) {
@@ -101,27 +242,13 @@ function numbered(text: string) {
   return { ids: Int32Array.from(parts, Number), words: parts.map((part) => `#${Number(part)}`) };
 }
 
-function assertFits({ name, positions, vocabulary, layers, heads }: Model, ids: Int32Array): void {
+/** All other bounds are heed's. */
+function assertFits({ layers, heads }: ModelSummary, ids: Int32Array): void {
   const { length } = ids;
   if (length === 0) refuse("There is nothing to read: give a text.");
-  const beyond = ids.find((id) => id >= vocabulary);
-  if (beyond !== undefined) {
-    const known = `the ${whole(vocabulary)} that this ${name} knows, 0 to ${whole(vocabulary - 1)}`;
-    refuse(`Token ${whole(beyond)} is beyond ${known}.`);
-  }
-  const long = `The text is ${whole(length)} tokens long`;
-  if (length > positions) refuse(`${long}, and this ${name} reads at most ${whole(positions)}.`);
   const most = Math.floor(Math.sqrt(MOST_WEIGHTS / (layers * heads)));
   const weights = `The weights of all ${whole(layers * heads)} heads would be ${bytes(layers * heads * length ** 2 * 4)}`;
-  if (length > most) refuse(`${long}. ${weights}; this page keeps those of ${whole(most)} tokens.`);
+  if (length > most) {
+    refuse(`The text is ${whole(length)} tokens long. ${weights}; this page keeps those of ${whole(most)} tokens.`);
+  }
 }
-
-/** The likeliest tokens, by the softmax of the logits. */
-function likeliest(logits: Float32Array) {
-  const most = logits.reduce((largest, logit) => Math.max(largest, logit), Number.NEGATIVE_INFINITY);
-  const powers = Float64Array.from(logits, (logit) => Math.exp(logit - most));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return strongestOf(powers, PREDICTED).map((id) => ({ id, probability: (powers[id] ?? 0) / sum }));
-}
-
-const keyOf = ({ name, size, lastModified }: File): string => [name, size, lastModified].join();

@@ -1,7 +1,7 @@
 // The KV cache behind createCache: it reads options, keeps calls in order, and appends to pages that attention then reads.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { AttentionProblem, Backend, Computed, Computer, Dims4, Operand } from "../../backends/backend.js";
+import type { AttentionProblem, Backend, Computed, Computer, Dims4, Operand, Pages } from "../../backends/backend.js";
 import { showShape, showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guard, guardAsync } from "../../base/guard.js";
@@ -179,28 +179,7 @@ class PagedCache implements KVCache {
   }
 
   [LOCK](): CacheLock {
-    const store = this.#store;
-    let isUsed = false;
-    const handle: HeldCache = {
-      get length() {
-        return store.length;
-      },
-      get start() {
-        return store.start;
-      },
-      attend: async (where, program, problem) => {
-        this.#assertUsable(where, program);
-        this.#check(where, problem);
-        // Workers with memories of their own are told at once which bytes of a page change, so no recorded call may be to read it yet.
-        if (isUsed) await program.flush();
-        isUsed = true;
-        return this.#staged(where, problem, async (staged) => {
-          store.changed(staged);
-          await program.run(APPEND, this.#appended(problem, staged));
-          return attentionResults(problem, await program.run(PAGED_ATTENTION, this.#paged(problem, staged)));
-        });
-      },
-    };
+    const handle = this.#held([this]);
     let resolveRelease: (isKept: boolean) => void;
     const released = new Promise<boolean>((resolve) => {
       resolveRelease = resolve;
@@ -218,6 +197,55 @@ class PagedCache implements KVCache {
       return held;
     };
     return { acquired, handle, release };
+  }
+
+  /** This cache, or several of one entry each, of which it is the first, for the owner of their locks. */
+  #held(caches: readonly PagedCache[]): HeldCache {
+    let isUsed = false;
+    const handle: HeldCache = {
+      get length() {
+        return Math.max(...caches.map(({ length }) => length));
+      },
+      get start() {
+        return Math.min(...caches.map(({ start }) => start));
+      },
+      get lengths() {
+        return caches.length === 1 ? null : caches.map(({ length }) => length);
+      },
+      join: (where, others) => {
+        const all = [handle, ...others].flatMap((one) => OWNERS.get(one) ?? []);
+        if (all.length !== others.length + 1) throw new TypeError("caches are held by what made them");
+        for (const other of all) this.#assertLike(where, other);
+        return all.length === 1 ? handle : this.#held(all);
+      },
+      attend: async (where, program, problem) => {
+        for (const cache of caches) cache.#check(where, problem, program, caches.length);
+        // Workers with memories of their own are told at once which bytes of a page change, so no recorded call may be to read it yet.
+        if (isUsed) await program.flush();
+        isUsed = true;
+        return stagedAll(
+          caches,
+          (cache, act) => cache.#staged(where, problem, act),
+          async (entries) => {
+            for (const { cache, staged } of entries) cache.#store.changed(staged);
+            await program.run(APPEND, this.#appended(problem, entries));
+            return attentionResults(problem, await program.run(PAGED_ATTENTION, this.#paged(problem, entries)));
+          },
+        );
+      },
+    };
+    OWNERS.set(handle, caches);
+    return handle;
+  }
+
+  /** Throws unless the pages of both are alike, and each is that of one sequence. */
+  #assertLike(where: string, other: PagedCache): void {
+    const sizesOf = (cache: PagedCache): string =>
+      [cache.batch, cache.kvHeads, cache.headDim, cache.valueDim, cache.dtype, cache.window, cache.#layout.rows].join();
+    if (other.batch === 1 && other.window === null && sizesOf(this) === sizesOf(other)) return;
+    const rule =
+      "caches of several sequences must each have a batch of 1, no window, and be made with the same options";
+    throw new HeedError("option", `${where}: ${rule}`);
   }
 
   #attend(backend: Backend, { query, key, value }: GivenTensors, options: unknown): Promise<AnyAttentionResult> {
@@ -271,7 +299,7 @@ class PagedCache implements KVCache {
     const { problem, shapes } = checked;
     const made = this.#staged(where, problem, (staged) => {
       this.#write(where, staged, problem);
-      return run(this.#paged(problem, staged), read.signal);
+      return run(this.#paged(problem, [{ cache: this, staged }]), read.signal);
     });
     return { made, result: (made) => resultOf(backend, attentionResults(problem, made), shapes, read.output) };
   }
@@ -287,7 +315,9 @@ class PagedCache implements KVCache {
 
   /** Appends on the calling thread, which takes less time than a message to a worker. */
   #write(where: string, staged: Staged, rows: NewRows): void {
-    guard("memory", `${where}: copying`, () => this.#backend.root.runSync(APPEND, this.#appended(rows, staged)));
+    guard("memory", `${where}: copying`, () =>
+      this.#backend.root.runSync(APPEND, this.#appended(rows, [{ cache: this, staged }])),
+    );
     this.#store.changed(staged);
   }
 
@@ -304,16 +334,17 @@ class PagedCache implements KVCache {
       if (cuSeqlensQ !== undefined || cuSeqlensK !== undefined) throw packedError(where);
       const operands = readTensors(where, tensors, this.#backend);
       const checked = validateAttention(where, this.#backend, operands, read, this.length - this.start);
-      this.#check(where, checked.problem);
+      this.#check(where, checked.problem, backend, 1);
       throwIfAborted(where, read.signal);
       return { read, checked };
     });
   }
 
-  /** Checks what depends on the cache. */
-  #check(where: string, problem: AttentionProblem): void {
+  /** Checks what depends on the cache. `caches`: how many of them the call has. */
+  #check(where: string, problem: AttentionProblem, backend: Computer, caches: number): void {
+    this.#assertUsable(where, backend);
     if (problem.structure.sequences !== null) throw packedError(where);
-    this.#checkRows(where, problem);
+    this.#checkRows(where, problem, caches === 1 ? this.batch : caches);
     if (this.window !== null) this.#checkPositions(where, problem);
   }
 
@@ -331,35 +362,47 @@ class PagedCache implements KVCache {
     if (queries > keys) fail(`there must not be more queries than keys, got ${queries} and ${keys}`);
   }
 
-  #cached({ offset, dim, width }: PagePart, length: number): Operand {
+  #cached({ offset, dim, width }: PagePart, batch: number, length: number): Operand {
     const { headBytes, elementBytes } = this.#layout;
     return {
       source: { kind: "paged", offset },
       dtype: this.dtype,
       elements: 0,
-      shape: [this.batch, this.kvHeads, length, dim],
+      shape: [batch, this.kvHeads, length, dim],
       strides: [0, headBytes / elementBytes, width, 1],
     };
   }
 
-  #appended({ key, value }: NewRows, staged: Staged): AppendProblem {
+  #appended({ key, value }: NewRows, entries: readonly Entry[]): AppendProblem {
     const { keys, values } = this.#layout;
-    const count = key.shape[2];
-    const pages = this.#store.pagesOf(staged, this.length);
-    return { key, value, cachedKey: this.#cached(keys, count), cachedValue: this.#cached(values, count), pages };
+    const [batch, , count] = key.shape;
+    const tables = entries.map(({ cache, staged }) => cache.#store.pagesOf(staged, cache.length));
+    return {
+      key,
+      value,
+      cachedKey: this.#cached(keys, batch, count),
+      cachedValue: this.#cached(values, batch, count),
+      pages: joined(tables),
+      firstRows: tables.length === 1 ? null : Int32Array.from(tables, ({ first }) => first),
+    };
   }
 
-  #paged(problem: AttentionProblem, staged: Staged): PagedProblem {
+  #paged(problem: AttentionProblem, entries: readonly Entry[]): PagedProblem {
     const { keys, values } = this.#layout;
-    const length = staged.length - this.start;
+    const lengths = entries.map(({ cache, staged }) => staged.length - cache.start);
+    const [batch] = problem.key.shape;
     const { structure } = problem;
     const windowLeft = Math.min(structure.windowLeft ?? Infinity, (this.window ?? Infinity) - 1);
     return {
       ...problem,
-      key: this.#cached(keys, length),
-      value: this.#cached(values, length),
-      pages: this.#store.pagesOf(staged, this.start),
-      structure: { ...structure, windowLeft: windowLeft === Infinity ? null : windowLeft },
+      key: this.#cached(keys, batch, Math.max(...lengths)),
+      value: this.#cached(values, batch, Math.max(...lengths)),
+      pages: joined(entries.map(({ cache, staged }) => cache.#store.pagesOf(staged, cache.start))),
+      structure: {
+        ...structure,
+        windowLeft: windowLeft === Infinity ? null : windowLeft,
+        ...(lengths.length === 1 ? {} : { kvLengths: Int32Array.from(lengths) }),
+      },
     };
   }
 
@@ -373,16 +416,16 @@ class PagedCache implements KVCache {
       return { source, dtype, elements, ...viewOf("append", name, shape, layout, this.kvHeads) };
     };
     const rows = { key: operand("key", key), value: operand("value", value) };
-    this.#checkRows("append", rows);
+    this.#checkRows("append", rows, this.batch);
     return rows;
   }
 
-  #checkRows(where: string, { key, value }: NewRows): void {
+  #checkRows(where: string, { key, value }: NewRows, batch: number): void {
     const count = key.shape[2];
     const fits = ({ shape }: Operand, dim: number): boolean =>
-      shape[0] === this.batch && shape[1] === this.kvHeads && shape[2] === count && shape[3] === dim;
+      shape[0] === batch && shape[1] === this.kvHeads && shape[2] === count && shape[3] === dim;
     if (!fits(key, this.headDim) || !fits(value, this.valueDim)) {
-      const wanted = (dim: number): Dims4 => [this.batch, this.kvHeads, count, dim];
+      const wanted = (dim: number): Dims4 => [batch, this.kvHeads, count, dim];
       throw new HeedError(
         "shape",
         `${where}: the cache takes key ${showShape(wanted(this.headDim))} value ${showShape(wanted(this.valueDim))}, got key ${showShape(key.shape)} value ${showShape(value.shape)} (in [B, H, L, D])`,
@@ -404,6 +447,39 @@ class PagedCache implements KVCache {
     if (backend.root !== this.#backend.root)
       throw new HeedError("disposed", `${where}: cache is a cache of another engine`);
   }
+}
+
+/** The caches behind handles. */
+const OWNERS = new WeakMap<HeldCache, readonly PagedCache[]>();
+
+/** A cache with room for the rows of a call. */
+interface Entry {
+  readonly cache: PagedCache;
+  readonly staged: Staged;
+}
+
+/** Stages one after the other, so that each counts what is new if `act` succeeds. */
+function stagedAll<R>(
+  [first, ...rest]: readonly PagedCache[],
+  stage: (cache: PagedCache, act: (staged: Staged) => Promise<R>) => Promise<R>,
+  act: (entries: readonly Entry[]) => Promise<R>,
+): Promise<R> {
+  if (first === undefined) return act([]);
+  return stage(first, (staged) => stagedAll(rest, stage, (others) => act([{ cache: first, staged }, ...others])));
+}
+
+/** The page tables of batch entries as one. Shorter ones end with a page that nobody reads there. */
+function joined(tables: readonly Pages[]): Pages {
+  const [first, ...others] = tables;
+  if (first === undefined) throw new TypeError("a call with a cache has one");
+  if (others.length === 0) return first;
+  const perBatch = Math.max(...tables.map((table) => table.perBatch));
+  const pages = tables.flatMap((table) => {
+    return Array.from({ length: perBatch }, (_, at) => table.pages[at] ?? table.pages[0]).filter(
+      (page) => page !== undefined,
+    );
+  });
+  return { ...first, pages, perBatch };
 }
 
 /** Runs `act` and then `end`: for a promise when that is settled. */

@@ -5,9 +5,11 @@ import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
 import { bytesOf, type ParameterTensor } from "../formats/stored.js";
 import type { FileSource } from "../io/byte-reader.js";
-import { type EntryOptions, EntryReader, LOAD_OPTIONS, readHeaderOnly, streamEntries } from "../io/read-entries.js";
+import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly, streamEntries } from "../io/read-entries.js";
+import { collected, type TensorStream } from "../io/tensor-stream.js";
 import type { ModelConfig } from "../models/config.js";
-import { assertBytes, gigabytes } from "../room.js";
+import { assertBytes, remedyOf } from "../room.js";
+import type { Weights } from "../taking.js";
 import { type GgufEntry, readGgufLayout } from "./header.js";
 import { ModelReader } from "./model-reader.js";
 import { dequantized, type GgufTensor, stored } from "./tensor.js";
@@ -72,14 +74,11 @@ async function* stream(
   }
 }
 
-/** Throws where an engine cannot hold the tensors. */
-function assertRoomFor(where: string, entries: readonly GgufEntry[], weights: "f32" | "as stored"): void {
-  const bytesIn = (as: typeof weights): number =>
-    entries.reduce((sum, { type, start, end }) => {
-      const numbers = ((end - start) / type.bytes) * type.numbers;
-      return sum + bytesOf(as === "f32" ? as : (type.format ?? "int8"), numbers);
-    }, 0);
-  assertBytes(where, bytesIn(weights), () => `as option weights, "as stored" takes ${gigabytes(bytesIn("as stored"))}`);
+function bytesAs(weights: Weights, entries: readonly GgufEntry[]): number {
+  return entries.reduce((sum, { type, start, end }) => {
+    const numbers = ((end - start) / type.bytes) * type.numbers;
+    return sum + bytesOf(weights === "f32" ? weights : (type.format ?? "int8"), numbers);
+  }, 0);
 }
 
 /** Loads a model's tensors under their published names, with its configuration, its tokenizer and its chat template. */
@@ -92,27 +91,59 @@ export function loadGguf(
   options?: GgufOptions & { readonly weights?: "f32" | undefined },
 ): Promise<GgufModel>;
 export function loadGguf(source: FileSource, options?: GgufOptions): Promise<GgufModel<GgufTensor | ParameterTensor>> {
-  const where = "loadGguf";
-  return guardAsync("load", where, async () => {
-    const given = readRecord(where, "options", options, ["weights", "tokenizer", "onProgress", "signal"]);
-    const weights = readChoice(where, "weights", given["weights"], ["f32", "as stored"], "f32");
-    const wantsTokenizer = readBoolean(where, "tokenizer", given["tokenizer"], true);
-    const take = weights === "f32" ? dequantized : stored;
-    const file = await EntryReader.open(where, source, given);
-    try {
-      const layout = await readGgufLayout(where, file.reader);
-      // What is not supported, or does not fit, is refused before the weights are read.
-      assertRoomFor(where, layout.entries, weights);
-      const model = new ModelReader(where, layout, wantsTokenizer);
-      const tensors = new Map<string, GgufTensor | ParameterTensor>();
-      for await (const [entry, bytes] of file.tensors(layout)) {
-        const taken = model.take(entry, bytes);
-        if (taken !== null) tensors.set(taken[0], take(where, entry, taken[1]));
-      }
-      const { config, tokenizer, chatTemplate } = model;
-      return { config, tensors, tokenizer, chatTemplate, metadata: layout.metadata };
-    } finally {
-      file.close();
-    }
+  return guardAsync("load", "loadGguf", async () => {
+    const { stream, ...model } = await openGguf("loadGguf", source, options);
+    return { ...model, tensors: await collected(stream) };
   });
+}
+
+/**
+ * Reads what a file says of its model, and then its tensors as they are asked for. `check` refuses a configuration before they are read;
+ * without it, tensors that no engine can hold are refused.
+ */
+export async function openGguf(
+  where: string,
+  source: FileSource,
+  options: GgufOptions | undefined,
+  check?: (config: ModelConfig) => void,
+): Promise<Omit<GgufModel, "tensors"> & { readonly stream: TensorStream<GgufTensor | ParameterTensor> }> {
+  const given = readRecord(where, "options", options, ["weights", "tokenizer", "onProgress", "signal"]);
+  const weights = readChoice(where, "weights", given["weights"], ["f32", "as stored"], "f32");
+  const wantsTokenizer = readBoolean(where, "tokenizer", given["tokenizer"], true);
+  const read = weights === "f32" ? dequantized : stored;
+  const file = await openEntries(where, source, given, readGgufLayout);
+  try {
+    // What is not supported, or does not fit, is refused before the weights are read.
+    const bytesIn = (as: Weights): number => bytesAs(as, file.layout.entries);
+    if (check === undefined) assertBytes(where, bytesIn(weights), () => remedyOf(bytesIn, ["as stored"]));
+    const model = new ModelReader(where, file.layout, wantsTokenizer);
+    check?.(model.config);
+    const taken = async (): Promise<[string, GgufTensor | ParameterTensor] | null> => {
+      for (;;) {
+        const { done, value } = await file.entries.next();
+        if (done === true) return null;
+        const [entry, bytes] = value;
+        const own = model.take(entry, bytes);
+        if (own !== null) return [own[0], read(where, entry, own[1])];
+      }
+    };
+    // Files have what is a part of the configuration before all others.
+    const early: [string, GgufTensor | ParameterTensor][] = [];
+    while (!model.isComplete) {
+      const one = await taken();
+      if (one === null) break;
+      early.push(one);
+    }
+    async function* tensors(): TensorStream<GgufTensor | ParameterTensor>["tensors"] {
+      while (early.length > 0) yield* early.splice(0, 1);
+      for (let one = await taken(); one !== null; one = await taken()) yield one;
+    }
+    const { config, tokenizer, chatTemplate, names } = model;
+    const { metadata } = file.layout;
+    const stream = { names, bytes: bytesIn("as stored"), tensors: tensors(), close: file.close };
+    return { config, tokenizer, chatTemplate, metadata, stream };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
 }

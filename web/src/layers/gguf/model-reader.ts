@@ -16,7 +16,10 @@ export class ModelReader {
   readonly tokenizer: TokenizerJson | null;
   readonly #metadata: Metadata;
   readonly #architecture: Architecture;
+  /** The published names of the tensors, in the order of the file. */
+  readonly names: readonly string[];
   #config: ModelConfig;
+  #isComplete: boolean;
 
   constructor(where: string, { metadata, entries }: GgufLayout, wantsTokenizer: boolean) {
     this.#metadata = new Metadata(where, metadata);
@@ -29,14 +32,21 @@ export class ModelReader {
         throw this.#metadata.unsupported(`a ${file.name} must have no tensor of a kind that heed does not know`, name);
       }
     }
+    const named = entries.filter(({ name }) => name !== ROPE_FACTORS);
+    this.names = named.map(({ name }) => this.#nameOf(name) ?? name);
+    this.#isComplete = named.length === entries.length;
     this.#config = this.#architecture.config(file);
     this.tokenizer = wantsTokenizer ? tokenizerOf(this.#metadata) : null;
     this.chatTemplate = this.#metadata.text("tokenizer.chat_template") ?? null;
   }
 
-  /** Complete once all tensors were taken. */
   get config(): ModelConfig {
     return this.#config;
+  }
+
+  /** Whether the configuration has all that tensors say of it. */
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   /** The published name of a tensor, and its bytes with rows in the published order; null for what went into the configuration. */
@@ -46,6 +56,7 @@ export class ModelReader {
       const base = this.#config.rope_parameters?.rope_theta ?? 10000;
       const rope_parameters = llama3Of(where, entry.type.dequantize(bytes), base);
       this.#config = { ...this.#config, rope_parameters };
+      this.#isComplete = true;
       return null;
     }
     const field = this.#architecture.interleaved[entry.name.replace(/\.\d+\./, ".*.").replace(/\.(weight|bias)$/, "")];

@@ -19,8 +19,8 @@ interface ChunkSource {
   close(): void;
 }
 
-/** The bytes of a Blob that are read at once: enough to be fast, and few enough to show progress. */
-const BLOB_CHUNK = 2 ** 24;
+/** The bytes of a Blob that are read at once: enough to be fast, and few enough to show progress and to leave little behind. */
+const BLOB_CHUNK = 2 ** 22;
 
 /** The first allocation for a stream, which may hold fewer bytes than are asked for. */
 const FIRST_ROOM = 2 ** 20;

@@ -5,8 +5,9 @@ import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
 import type { FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType } from "./dtypes.js";
-import { type EntryOptions, LOAD_OPTIONS, readHeaderOnly, streamEntries } from "./read-entries.js";
+import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly } from "./read-entries.js";
 import { type HeaderEntry, readHeader } from "./safetensors-header.js";
+import { collected, type TensorStream } from "./tensor-stream.js";
 
 /** A tensor of a file, in its own memory. */
 export interface FileTensor {
@@ -42,11 +43,7 @@ export async function loadSafetensors(source: FileSource, options?: LoadOptions)
 
 /** `where` names the caller's function in messages. */
 export function loadFor(where: string, source: FileSource, options?: LoadOptions): Promise<Map<string, FileTensor>> {
-  return guardAsync("load", where, async () => {
-    const tensors = new Map<string, FileTensor>();
-    for await (const [name, tensor] of read(where, source, options)) tensors.set(name, tensor);
-    return tensors;
-  });
+  return guardAsync("load", where, async () => collected(await openSafetensors(where, source, options)));
 }
 
 /** Loads tensors one by one, so that no more than one need be in memory. */
@@ -74,13 +71,31 @@ async function* read(
   source: FileSource,
   options: LoadOptions | undefined,
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
+  const stream = await openSafetensors(where, source, options);
+  try {
+    yield* stream.tensors;
+  } finally {
+    stream.close();
+  }
+}
+
+/** Reads the header of a file, and then its tensors as they are asked for. */
+export async function openSafetensors(
+  where: string,
+  source: FileSource,
+  options: LoadOptions | undefined,
+): Promise<TensorStream<FileTensor>> {
   const given = readRecord(where, "options", options, SAFETENSORS_OPTIONS);
   const keepsF16 = readBoolean(where, "keepHalves", given["keepHalves"], false);
   const isStored = readChoice(where, "weights", given["weights"], ["f32", "as stored"], "f32") === "as stored";
   const kept: readonly FileDType[] = isStored ? ["f16", "bf16"] : keepsF16 ? ["f16"] : [];
-  for await (const [entry, { buffer }] of streamEntries(where, source, given, readHeader)) {
-    yield [entry.name, tensorOf(entry, buffer, kept)];
+  const file = await openEntries(where, source, given, readHeader);
+  async function* tensors(): TensorStream<FileTensor>["tensors"] {
+    for await (const [entry, { buffer }] of file.entries) yield [entry.name, tensorOf(entry, buffer, kept)];
   }
+  const { entries, dataStart, fileSize } = file.layout;
+  const names = entries.map(({ name }) => name);
+  return { names, bytes: fileSize - dataStart, tensors: tensors(), close: file.close };
 }
 
 function tensorOf({ format, shape }: HeaderEntry, buffer: ArrayBuffer, kept: readonly FileDType[]): FileTensor {

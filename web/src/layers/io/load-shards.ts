@@ -5,7 +5,8 @@ import { HeedError } from "../../base/errors.js";
 import { guardAsync } from "../../base/guard.js";
 import { isOptions, readRecord, readSignal } from "../../base/read-values.js";
 import { type FileSource, readText } from "./byte-reader.js";
-import { type FileTensor, type LoadOptions, loadFor, SAFETENSORS_OPTIONS } from "./load-safetensors.js";
+import { type FileTensor, type LoadOptions, openSafetensors, SAFETENSORS_OPTIONS } from "./load-safetensors.js";
+import { collected, type TensorStream } from "./tensor-stream.js";
 import { parseUniqueJson } from "./unique-json.js";
 
 export interface ShardOptions extends LoadOptions {
@@ -24,19 +25,28 @@ export async function loadSafetensorsShards(
   index: FileSource,
   options?: ShardOptions,
 ): Promise<Map<string, FileTensor>> {
-  return guardAsync("load", WHERE, async () => {
-    const given = readRecord(WHERE, "options", options, ["resolve", ...SAFETENSORS_OPTIONS]);
-    const resolve = resolverOf(index, given["resolve"]);
-    const { only, resolve: _, ...rest } = options ?? {};
-    const text = await readText(WHERE, index, LARGEST_INDEX, readSignal(WHERE, rest.signal));
-    const files = filesOf(readWeightMap(text), only);
-    const tensors = new Map<string, FileTensor>();
+  return guardAsync("load", WHERE, async () => collected(await openShards(index, options)));
+}
+
+/** Reads the index, and then the tensors as they are asked for. */
+export async function openShards(
+  index: FileSource,
+  options: ShardOptions | undefined,
+): Promise<TensorStream<FileTensor>> {
+  const given = readRecord(WHERE, "options", options, ["resolve", ...SAFETENSORS_OPTIONS]);
+  const resolve = resolverOf(index, given["resolve"]);
+  const { only, resolve: _, ...rest } = options ?? {};
+  const text = await readText(WHERE, index, LARGEST_INDEX, readSignal(WHERE, rest.signal));
+  const files = filesOf(readWeightMap(text), only);
+  let open: TensorStream<FileTensor> | null = null;
+  async function* tensors(): TensorStream<FileTensor>["tensors"] {
     for (const [file, names] of files) {
-      const loaded = await loadFor(WHERE, await resolve(file), { ...rest, only: names });
-      for (const [name, tensor] of loaded) tensors.set(name, tensor);
+      open = await openSafetensors(WHERE, await resolve(file), { ...rest, only: names });
+      yield* open.tensors;
+      open.close();
     }
-    return tensors;
-  });
+  }
+  return { names: [...files.values()].flat(), tensors: tensors(), close: () => open?.close() };
 }
 
 /** The file of each tensor. */

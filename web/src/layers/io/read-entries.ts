@@ -63,7 +63,7 @@ export function readHeaderOnly<Layout>(
 }
 
 /** An open file whose tensors are read. It must be closed. */
-export class EntryReader {
+class EntryReader {
   readonly reader: ByteReader;
   readonly #where: string;
   readonly #only: Only;
@@ -119,6 +119,30 @@ export class EntryReader {
   }
 }
 
+/** A file of which the header was read. It must be closed. */
+export interface OpenFile<Layout extends FileLayout<FileEntry>> {
+  readonly layout: Layout;
+  /** The wanted tensors, as they arrive. */
+  readonly entries: AsyncGenerator<[Layout["entries"][number], Uint8Array<ArrayBuffer>], void, undefined>;
+  close(): void;
+}
+
+export async function openEntries<Layout extends FileLayout<FileEntry>>(
+  where: string,
+  source: FileSource,
+  given: Readonly<Record<string, unknown>>,
+  readHeader: HeaderReader<Layout>,
+): Promise<OpenFile<Layout>> {
+  const file = await EntryReader.open(where, source, given);
+  try {
+    const layout = await readHeader(where, file.reader);
+    return { layout, entries: file.tensors<Layout["entries"][number]>(layout), close: () => file.close() };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
 /** The wanted tensors of a file. */
 export async function* streamEntries<Entry extends FileEntry>(
   where: string,
@@ -126,9 +150,9 @@ export async function* streamEntries<Entry extends FileEntry>(
   given: Readonly<Record<string, unknown>>,
   readHeader: HeaderReader<FileLayout<Entry>>,
 ): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
-  const file = await EntryReader.open(where, source, given);
+  const file = await openEntries<FileLayout<Entry>>(where, source, given, readHeader);
   try {
-    yield* file.tensors(await readHeader(where, file.reader));
+    yield* file.entries;
   } finally {
     file.close();
   }

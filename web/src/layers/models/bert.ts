@@ -1,5 +1,6 @@
 // BERT and what came from it: token, position and segment embeddings, and a post-norm encoder.
 
+import { ACTIVATIONS } from "./activations.js";
 import type { ConfigReader, ModelConfig, ModelOptions } from "./config.js";
 import { type EncoderFamily, EncoderModel, type EncoderShape } from "./encoder-model.js";
 import { BERT_NAMES, DISTILBERT_NAMES, MPNET_NAMES, ROBERTA_NAMES } from "./names.js";
@@ -9,14 +10,6 @@ const COMPUTED = {
   is_decoder: [false],
   add_cross_attention: [false],
 };
-
-const ACTIVATIONS = {
-  gelu: "gelu",
-  gelu_new: "gelu-tanh",
-  gelu_pytorch_tanh: "gelu-tanh",
-  relu: "relu",
-  silu: "silu",
-} as const;
 
 /** What all but DistilBERT say alike. `epsilon`: where the configuration leaves it out. */
 function readBertLike(read: ConfigReader, epsilon = 1e-12) {

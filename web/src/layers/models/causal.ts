@@ -1,9 +1,10 @@
 // The base class of causal models: a decoder, logits of the next token, and a KV cache for each layer.
 
-import type { HeldCache, KVCache } from "../../api/cache-types.js";
+import type { HeldCache } from "../../api/cache-types.js";
 import type { Heed } from "../../api/heed.js";
 import type { Returned } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
+import { HeedError } from "../../base/errors.js";
 import { readBoolean } from "../../base/read-values.js";
 import { GATHER } from "../../operations/gather.js";
 import { chosenHeads } from "../chosen-heads.js";
@@ -11,15 +12,16 @@ import type { Indices } from "../embedding.js";
 import { handOut } from "../hand-out.js";
 import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
+import { Packing } from "../packing.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { readCaches } from "../stack-caches.js";
-import { handOutStates, type StackMade } from "../stacks.js";
+import { type LayerCaches, readCaches } from "../stack-caches.js";
+import { handOutScores, handOutStates, type StackMade } from "../stacks.js";
 import { noteMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import type { Labels } from "./labels.js";
 import type { PublishedNames } from "./names.js";
-import { positionsOf, type TokenPositions } from "./positions.js";
+import { packedPositions, positionsOf, type TokenPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
@@ -32,8 +34,13 @@ export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
   /** Returns logits for the last token only, or the last one in the mask: [B, 1, vocab_size]. Default false. */
   readonly last?: boolean | undefined;
-  /** KV caches of the engine, one for each layer. The tokens come after those in the caches. */
-  readonly caches?: readonly KVCache[] | undefined;
+  /**
+   * KV caches of the engine, one for each layer, or for each layer a list with one of each text, which may hold unequally many tokens. The
+   * tokens come after those in the caches.
+   */
+  readonly caches?: LayerCaches | undefined;
+  /** Where packed texts begin and the last ends, [0, ..., T], of tokens [1, T] without padding. There are then hidden states alone. */
+  readonly cuSeqlens?: ArrayLike<number> | undefined;
 }
 
 export interface CausalResult<O> {
@@ -47,6 +54,8 @@ export interface CausalResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and what the head reads, [B, L, dim] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
 /** The inputs of a model's decoder. */
@@ -54,6 +63,7 @@ export interface CausalInputs extends Omit<TokenPositions, "last" | "counts"> {
   readonly tokens: Indices;
   readonly caches: readonly HeldCache[] | null;
   readonly attentions: boolean;
+  readonly packing: Packing | null;
 }
 
 /** The head of a causal model. */
@@ -118,7 +128,7 @@ export abstract class CausalModel extends Layer {
   forward(tokens: unknown, options?: unknown): Promise<CausalResult<{ readonly keep: boolean }>> {
     return this.pass(
       options,
-      [...WATCH_OPTIONS, "hidden", "logits", "last", "caches", "mask"],
+      [...WATCH_OPTIONS, "hidden", "logits", "last", "caches", "mask", "cuSeqlens"],
       async (scope, given, keep) => {
         const flag = (name: string, absent: boolean): boolean => readBoolean(this.where, name, given[name], absent);
         const wanted = wantsAttentions(this.where, given["attentions"]);
@@ -126,15 +136,21 @@ export abstract class CausalModel extends Layer {
         const [wantsLogits, isLast] = [flag("logits", true), flag("last", false)];
         const caches = readCaches(scope, this.where, given["caches"], this.layers);
         const read = readTokens(this.where, "tokens", tokens);
-        const { last, counts, ...positions } = positionsOf(this.where, read, given["mask"], caches);
+        const [rows = 0, tokensOfAll = 0] = read.indices.shape;
+        const packing = Packing.read(this.where, given["cuSeqlens"], [rows, tokensOfAll]);
+        if (packing !== null) checkPacked(this.where, given, wantsLogits);
+        const { last, counts, ...positions } =
+          packing === null ? positionsOf(this.where, read, given["mask"], caches) : packedPositions(packing);
         const { output, attentions } = await this.decode(scope, {
           ...positions,
           tokens: read.indices,
           caches,
           attentions: wanted,
+          packing,
         });
         const logits = wantsLogits ? await this.#logits(scope, output, isLast ? last : null, last) : undefined;
         const hiddenStates = await handOutStates(scope, keep);
+        const scores = await handOutScores(scope, keep);
         const made = [];
         for (const { self } of attentions ?? []) made.push(await handOut(scope, await chosenHeads(scope, self), keep));
         const hidden = wantsHidden ? await handOut(scope, output, keep) : undefined;
@@ -149,6 +165,7 @@ export abstract class CausalModel extends Layer {
           mask: counts ?? undefined,
           attentions: attentions && made,
           hiddenStates,
+          scores,
         };
       },
     );
@@ -173,6 +190,16 @@ export abstract class CausalModel extends Layer {
   protected abstract decode(scope: Scope, inputs: CausalInputs): Promise<StackMade>;
 
   protected abstract logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor>;
+}
+
+/** Packed texts are for their hidden states. */
+function checkPacked(
+  where: string,
+  { mask, hooks, caches }: Readonly<Record<string, unknown>>,
+  wantsLogits: boolean,
+): void {
+  if (mask === undefined && hooks === undefined && caches === undefined && !wantsLogits) return;
+  throw new HeedError("option", `${where}: cuSeqlens excludes mask, hooks, caches and logits`);
 }
 
 /** One token of each batch entry. */

@@ -10,18 +10,12 @@ import type { Scope } from "../scope.js";
 import { Decoder, type StackMade, type StackOptions } from "../stacks.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
+import type { ModelFamily } from "./family.js";
 import { readLabels } from "./labels.js";
 import type { PublishedNames } from "./names.js";
 
-/** @internal A family of models. */
-export interface DecoderFamily {
-  /** The name of its class. */
-  readonly where: string;
-  /** Its values of `model_type`. */
-  readonly types: readonly string[];
-  readonly names: PublishedNames;
-  readonly read: (read: ConfigReader) => DecoderShape;
-}
+/** @internal */
+export type DecoderFamily = ModelFamily<PublishedNames, DecoderShape>;
 
 /** @internal What a configuration says of a model. */
 export interface DecoderShape {
@@ -63,12 +57,15 @@ export class DecoderModel extends CausalModel {
     this.tieHead();
   }
 
-  protected async decode(scope: Scope, { tokens, self, caches, attentions }: CausalInputs): Promise<StackMade> {
+  protected async decode(
+    scope: Scope,
+    { tokens, self, caches, attentions, packing }: CausalInputs,
+  ): Promise<StackMade> {
     const x = await scope.one(async (inner) => {
       const words = await this.#words.compute(inner, tokens, { where: this.where, name: "tokens" });
       return scaled(inner, words, this.#shape.embeddingScale);
     });
-    const inputs = { x, memory: null, self: { ...this.#shape.self, ...self }, cross: {}, attentions };
+    const inputs = { x, memory: null, self: { ...this.#shape.self, ...self }, cross: {}, attentions, packing };
     return this.#decoder.compute(scope, inputs, caches);
   }
 

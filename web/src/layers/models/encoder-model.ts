@@ -13,14 +13,16 @@ import { type ForwardOptions, Layer } from "../layer.js";
 import { Linear } from "../linear.js";
 import type { GivenAttention } from "../multi-head-attention.js";
 import { LayerNorm } from "../norm.js";
+import { Packing } from "../packing.js";
 import { Pooling } from "../pooling.js";
 import type { Filling, GivenParameters } from "../read-parameters.js";
 import type { Scope } from "../scope.js";
-import { Encoder, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
+import { Encoder, handOutScores, handOutStack, handOutStates, type StackMade, type StackOptions } from "../stacks.js";
 import { maskOf, noteMask, type TokenMask } from "../token-mask.js";
 import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions } from "../watch.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { scaled } from "./decoder-model.js";
+import type { ModelFamily } from "./family.js";
 import { Head, type HeadTransform } from "./head.js";
 import { type Labels, readLabels } from "./labels.js";
 import type { EncoderNames } from "./names.js";
@@ -33,6 +35,8 @@ export interface EncoderForwardOptions extends ForwardOptions, WatchOptions {
   readonly tokenTypes?: TokenInput | undefined;
   /** [B, L], 1 for tokens, 0 for padding. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
+  /** Where packed texts begin and the last ends, [0, ..., T], of tokens [1, T] without padding. */
+  readonly cuSeqlens?: ArrayLike<number> | undefined;
   /** Returns logits of the head for masked words or for classes, which the parameters must have. Default false. */
   readonly logits?: boolean | undefined;
 }
@@ -50,17 +54,12 @@ export interface EncoderResult<O> {
   readonly attentions: readonly Returned<O>[] | undefined;
   /** Where they were asked for: what goes into each layer, and the last one's result, [B, L, hidden_size] each. */
   readonly hiddenStates: readonly Returned<O>[] | undefined;
+  /** Likewise, of the layers, heads and rows of `attentions`. */
+  readonly scores: readonly Returned<O>[] | undefined;
 }
 
-/** @internal A family of models. */
-export interface EncoderFamily {
-  /** The name of its class. */
-  readonly where: string;
-  /** Its values of `model_type`. */
-  readonly types: readonly string[];
-  readonly names: EncoderNames;
-  readonly read: (read: ConfigReader) => EncoderShape;
-}
+/** @internal */
+export type EncoderFamily = ModelFamily<EncoderNames, EncoderShape>;
 
 /** @internal What a configuration says of a model. */
 export interface EncoderShape {
@@ -88,7 +87,7 @@ export interface EncoderShape {
   };
 }
 
-const OPTIONS = [...WATCH_OPTIONS, "tokenTypes", "mask", "logits"];
+const OPTIONS = [...WATCH_OPTIONS, "tokenTypes", "mask", "logits", "cuSeqlens"];
 
 export class EncoderModel extends Layer {
   readonly #names: EncoderNames;
@@ -217,6 +216,8 @@ export class EncoderModel extends Layer {
       const { indices, padding } = readTokens(this.where, "tokens", tokens);
       const [batch = 0, length = 0] = indices.shape;
       const mask = maskOf(this.where, { mask: given["mask"], padding, batch, length });
+      const packing = Packing.read(this.where, given["cuSeqlens"], [batch, length]);
+      if (packing !== null) checkPacked(this.where, given, wantsLogits);
       const types =
         given["tokenTypes"] === undefined ? null : readTokens(this.where, "tokenTypes", given["tokenTypes"]);
       if (types !== null && this.#types === null) {
@@ -228,10 +229,15 @@ export class EncoderModel extends Layer {
           `${this.where}: tokenTypes must be as many as tokens in each text, got other lengths`,
         );
       }
-      const { output, attentions } = await this.#encode(scope, indices, types?.indices ?? null, mask, wanted);
-      const pooled = await this.#pool(scope, output);
+      const { output, attentions } = await this.#encode(scope, indices, types?.indices ?? null, {
+        mask,
+        packing,
+        attentions: wanted,
+      });
+      const pooled = await this.#pool(scope, output, packing);
       const logits = wantsLogits ? await this.#logitsOf(scope, output, pooled, mask) : undefined;
       const hiddenStates = await handOutStates(scope, keep);
+      const scores = await handOutScores(scope, keep);
       const handed = await handOutStack(scope, { output, attentions }, keep);
       noteMask(handed.output, mask);
       return {
@@ -241,6 +247,7 @@ export class EncoderModel extends Layer {
         logits: logits && (await handOut(scope, logits, keep)),
         attentions: handed.attentions?.map(({ self }) => self),
         hiddenStates,
+        scores,
       };
     });
   }
@@ -254,18 +261,17 @@ export class EncoderModel extends Layer {
     scope: Scope,
     tokens: Indices,
     types: Indices | null,
-    mask: TokenMask | null,
-    attentions: boolean,
+    { mask, packing, attentions }: Encoding,
   ): Promise<StackMade> {
     const { where } = this;
     const x = await scope.one(async (inner) => {
       const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
       const typed = await this.#withTypes(inner, await scaled(inner, words, this.#shape.embeddingScale), tokens, types);
-      const placed = await this.#withPositions(inner, typed, tokens);
+      const placed = await this.#withPositions(inner, typed, tokens, packing);
       return this.#norm === null ? placed : this.#norm.compute(inner, placed);
     });
-    const self = { ...this.#shape.self, ...(mask === null ? {} : { mask }) };
-    return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions });
+    const self = { ...this.#shape.self, ...(mask === null ? {} : { mask }), ...packing?.options };
+    return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions, packing });
   }
 
   async #withTypes(scope: Scope, x: Tensor, tokens: Indices, types: Indices | null): Promise<Tensor> {
@@ -279,10 +285,10 @@ export class EncoderModel extends Layer {
     return pointwise(scope, x, { addend: await this.#types.compute(scope, segments, { where, name: "tokenTypes" }) });
   }
 
-  async #withPositions(scope: Scope, x: Tensor, tokens: Indices): Promise<Tensor> {
+  async #withPositions(scope: Scope, x: Tensor, tokens: Indices, packing: Packing | null): Promise<Tensor> {
     const { positions: rule } = this.#shape;
     if (this.#positions === null || rule === undefined) return x;
-    const positions = positionsOf(tokens, rule);
+    const positions = positionsOf(tokens, rule, packing);
     checkPositions(this.where, positions, rule.count, rule.first);
     return pointwise(scope, x, { addend: await this.#positions.compute(scope, positions) });
   }
@@ -306,28 +312,45 @@ export class EncoderModel extends Layer {
     throw new HeedError("option", `${this.where}: ${rule}, got none`);
   }
 
-  async #pool(scope: Scope, hidden: Tensor): Promise<Tensor | undefined> {
+  async #pool(scope: Scope, hidden: Tensor, packing: Packing | null): Promise<Tensor | undefined> {
     const pooler = this.#pooler;
     if (pooler === null || !Layer.isLoaded(pooler)) return undefined;
     return scope.one(async (inner) => {
-      return pooler.compute(inner, await this.#first.compute(inner, hidden), { activation: "tanh" });
+      const first = await (packing?.firsts(inner, hidden) ?? this.#first.compute(inner, hidden));
+      return pooler.compute(inner, first, { activation: "tanh" });
     });
   }
 }
 
-/** Consecutive, or counted without padding, whose own position is the word's number. */
+interface Encoding {
+  readonly mask: TokenMask | null;
+  readonly packing: Packing | null;
+  readonly attentions: boolean;
+}
+
+/** Packed texts are for their hidden states. */
+function checkPacked(where: string, { mask, hooks }: Readonly<Record<string, unknown>>, wantsLogits: boolean): void {
+  if (mask === undefined && hooks === undefined && !wantsLogits) return;
+  throw new HeedError("option", `${where}: cuSeqlens excludes mask, hooks and logits`);
+}
+
+/** Consecutive in each text, or counted without padding, whose own position is the word's number. */
 function positionsOf(
   { data, shape }: Indices,
   { first, pad }: { readonly first: number; readonly pad: number | null },
+  packing: Packing | null,
 ): Indices {
   const [batch = 0, length = 0] = shape;
+  const starts = packing?.starts ?? Array.from({ length: batch }, (_, entry) => entry * length);
   if (pad === null || !data.includes(pad)) {
-    return { data: Int32Array.from({ length }, (_, at) => first + at), shape: [length] };
+    const positions = packing?.positions ?? Int32Array.from({ length }, (_, at) => at);
+    return { data: positions.map((position) => first + position), shape: [positions.length] };
   }
   const positions = new Int32Array(data.length);
-  for (let entry = 0; entry < batch; entry++) {
+  for (const [at, start] of starts.entries()) {
     let next = first;
-    for (let at = entry * length; at < (entry + 1) * length; at++) positions[at] = data[at] === pad ? pad : next++;
+    for (let token = start; token < (starts[at + 1] ?? data.length); token++)
+      positions[token] = data[token] === pad ? pad : next++;
   }
   return { data: positions, shape };
 }

@@ -1,13 +1,12 @@
 // Gemma 3 of text, and EmbeddingGemma, its encoder: norms before and after each part, norms of queries and keys, windows in most layers.
 
+import { GATES } from "./activations.js";
 import type { ConfigReader, ModelConfig, ModelOptions } from "./config.js";
 import { type DecoderFamily, DecoderModel, type DecoderShape } from "./decoder-model.js";
 import { type EncoderFamily, EncoderModel } from "./encoder-model.js";
 import { lastTokens, readLayerTypes } from "./layer-types.js";
 import { EMBEDDINGGEMMA_NAMES, GEMMA3_NAMES } from "./names.js";
 import { readRope } from "./rope-config.js";
-
-const ACTIVATIONS = { gelu_pytorch_tanh: "geglu-tanh", gelu_new: "geglu-tanh", gelu: "geglu", silu: "swiglu" } as const;
 
 /** Published files have no cap of scores, and transformers computes none. */
 const COMPUTED = { attn_logit_softcapping: [null] };
@@ -48,7 +47,7 @@ function readGemma(read: ConfigReader, windowOf: (tokens: number) => readonly [n
       kvHeads: read.count("num_key_value_heads", 4),
       headDim: read.count("head_dim", 256),
       hidden: read.count("intermediate_size"),
-      activation: read.choice("hidden_activation", ACTIVATIONS, "gelu_pytorch_tanh"),
+      activation: read.choice("hidden_activation", GATES, "gelu_pytorch_tanh"),
       norm: "rms",
       sandwichNorm: true,
       qkNorm: true,

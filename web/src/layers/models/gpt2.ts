@@ -7,6 +7,7 @@ import { Embedding } from "../embedding.js";
 import type { Linear } from "../linear.js";
 import type { Scope } from "../scope.js";
 import { Decoder, type StackMade } from "../stacks.js";
+import { ACTIVATIONS } from "./activations.js";
 import { type CausalInputs, CausalModel } from "./causal.js";
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { readLabels } from "./labels.js";
@@ -18,14 +19,6 @@ const COMPUTED = {
   scale_attn_by_inverse_layer_idx: [false],
   add_cross_attention: [false],
 };
-
-const ACTIVATIONS = {
-  gelu_new: "gelu-tanh",
-  gelu_pytorch_tanh: "gelu-tanh",
-  gelu: "gelu",
-  relu: "relu",
-  silu: "silu",
-} as const;
 
 /** GPT-2, from its config.json and its published parameters, whose names may begin with `transformer.`. */
 export class GPT2Model extends CausalModel {
@@ -68,7 +61,7 @@ export class GPT2Model extends CausalModel {
 
   protected async decode(
     scope: Scope,
-    { tokens, positions, self, caches, attentions }: CausalInputs,
+    { tokens, positions, self, caches, attentions, packing }: CausalInputs,
   ): Promise<StackMade> {
     const { where } = this;
     const x = await scope.one(async (inner) => {
@@ -76,7 +69,7 @@ export class GPT2Model extends CausalModel {
       const addend = await this.#positions.compute(inner, positions);
       return pointwise(inner, await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
     });
-    return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions }, caches);
+    return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions, packing }, caches);
   }
 
   protected logitsOf(scope: Scope, hidden: Tensor): Promise<Tensor> {

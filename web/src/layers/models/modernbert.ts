@@ -1,25 +1,11 @@
 // ModernBERT: a pre-norm encoder with rotary embedding and GeGLU, of which most layers see a window of tokens.
 
+import { ACTIVATIONS, GATES } from "./activations.js";
 import type { ModelConfig, ModelOptions } from "./config.js";
 import { type EncoderFamily, EncoderModel } from "./encoder-model.js";
 import { readLayerTypes } from "./layer-types.js";
 import { MODERNBERT_NAMES } from "./names.js";
 import { readRope } from "./rope-config.js";
-
-const GATED = {
-  gelu: "geglu",
-  gelu_new: "geglu-tanh",
-  gelu_pytorch_tanh: "geglu-tanh",
-  silu: "swiglu",
-} as const;
-
-const OF_HEAD = {
-  gelu: "gelu",
-  gelu_new: "gelu-tanh",
-  gelu_pytorch_tanh: "gelu-tanh",
-  silu: "silu",
-  relu: "relu",
-} as const;
 
 const MODERNBERT: EncoderFamily = {
   where: "ModernBertModel",
@@ -48,7 +34,7 @@ const MODERNBERT: EncoderFamily = {
     };
     const attentionBias = read.flag("attention_bias", false);
     const transform = {
-      activation: read.choice("classifier_activation", OF_HEAD, "gelu"),
+      activation: read.choice("classifier_activation", ACTIVATIONS, "gelu"),
       bias: read.flag("classifier_bias", false),
       norm,
     };
@@ -58,7 +44,7 @@ const MODERNBERT: EncoderFamily = {
         dim: read.count("hidden_size"),
         heads: read.count("num_attention_heads"),
         hidden: read.count("intermediate_size"),
-        activation: read.choice("hidden_activation", GATED, "gelu"),
+        activation: read.choice("hidden_activation", GATES, "gelu"),
         epsilon: norm.epsilon,
         bias: { qkv: attentionBias, out: attentionBias, mlp: read.flag("mlp_bias", false), norm: norm.bias },
         byLayer: types.map((type, layer) => ({

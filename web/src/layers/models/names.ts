@@ -29,7 +29,10 @@ export interface HeadNames {
 }
 
 /** The classifiers of most families. */
-const CLASSIFIER: HeadNames = { decoder: "classifier" };
+export const CLASSIFIER: HeadNames = { decoder: "classifier" };
+
+/** Those of causal models. */
+export const SCORE: HeadNames = { decoder: "score" };
 
 const attentionOf = (stack: string): readonly string[] =>
   ["q", "k", "v"].map((part) => `${stack}.layers.*.self_attn.${part}_proj`);
@@ -65,7 +68,7 @@ export const BERT_NAMES: EncoderNames = {
 const LM_HEAD = { dense: "lm_head.dense", norm: "lm_head.layer_norm", decoder: "lm_head.decoder", bias: "lm_head" };
 
 /** A projection of the first token, then the classes. */
-const PROJECTED: HeadNames = { dense: "classifier.dense", decoder: "classifier.out_proj" };
+export const PROJECTED: HeadNames = { dense: "classifier.dense", decoder: "classifier.out_proj" };
 
 export const ROBERTA_NAMES: EncoderNames = {
   ...BERT_NAMES,
@@ -74,10 +77,13 @@ export const ROBERTA_NAMES: EncoderNames = {
   ofTexts: PROJECTED,
 };
 
+/** The same by DistilBERT's names. */
+export const PRE_CLASSIFIER: HeadNames = { dense: "pre_classifier", decoder: "classifier" };
+
 export const DISTILBERT_NAMES: EncoderNames = {
   starts: ["", "distilbert."],
   masked: { dense: "vocab_transform", norm: "vocab_layer_norm", decoder: "vocab_projector" },
-  ofTexts: { dense: "pre_classifier", decoder: "classifier" },
+  ofTexts: PRE_CLASSIFIER,
   ofTokens: CLASSIFIER,
   parts: {
     words: "embeddings.word_embeddings",
@@ -188,8 +194,8 @@ export const GEMMA3_NAMES: PublishedNames = {
 /** Gemma 3's, of an encoder. */
 export const EMBEDDINGGEMMA_NAMES: EncoderNames = {
   ...GEMMA3_NAMES,
-  ofTexts: { decoder: "score" },
-  ofTokens: { decoder: "score" },
+  ofTexts: SCORE,
+  ofTokens: SCORE,
   parts: {
     words: GEMMA3_PARTS.words,
     ...Object.fromEntries(

@@ -5,6 +5,8 @@ import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import type { Indices } from "../embedding.js";
 import type { GivenAttention } from "../multi-head-attention.js";
+import type { Packing } from "../packing.js";
+import { positionsAfter } from "../stack-caches.js";
 import { entriesOf, maskOf } from "../token-mask.js";
 import type { Tokens } from "./tokens.js";
 
@@ -28,10 +30,16 @@ export function positionsOf(
 ): TokenPositions {
   const [batch = 0, length = 0] = indices.shape;
   const past = caches?.[0]?.length ?? 0;
+  const lengths = caches?.[0]?.lengths ?? null;
   if (padding !== null && caches !== null && mask === undefined) {
     const rule = "with caches, texts of unequal length must have a mask, as later calls must";
     throw new HeedError("option", `${where}: ${rule}, got none`);
   }
+  if (lengths !== null && mask === undefined) {
+    const positions = { data: positionsAfter(where, lengths, [batch, length]), shape: [batch, length] };
+    return { positions, self: {}, last: Array.from({ length: batch }, () => length - 1), counts: null };
+  }
+  if (lengths !== null) throw new HeedError("option", `${where}: mask and a cache of each text exclude each other`);
   const whole = maskOf(where, { mask, padding, batch, length, past });
   if (whole === null) {
     const positions = { data: Int32Array.from({ length }, (_, at) => past + at), shape: [length] };
@@ -53,6 +61,12 @@ export function positionsOf(
     }),
     counts: Uint8Array.from(entries.flatMap((entry) => [...entry.subarray(past)])),
   };
+}
+
+/** Those of packed texts. */
+export function packedPositions(packing: Packing): TokenPositions {
+  const { positions: data, options } = packing;
+  return { positions: { data, shape: [data.length] }, self: options, last: [], counts: null };
 }
 
 /** Throws where a text has more tokens than the model has positions, of which the first tokens' is `first`. */

@@ -2,7 +2,8 @@
 
 import { HeedError } from "../../base/errors.js";
 import { type AnyTensor, floatsOf, rowsOf, transposed } from "../formats/stored.js";
-import { type GivenParameters, requireParameter } from "../read-parameters.js";
+import { type LoadableTensor, through } from "../pending-tensor.js";
+import { type GivenParameters, requireLoadable } from "../read-parameters.js";
 import type { PublishedNames } from "./names.js";
 
 /** Entries of files that are not parameters: masks and tables that follow from the configuration. */
@@ -18,7 +19,7 @@ function plusOne(tensor: AnyTensor): AnyTensor {
 
 /** Published parameters under the names of a model. */
 export class PublishedParameters {
-  readonly map = new Map<string, AnyTensor>();
+  readonly map = new Map<string, LoadableTensor>();
   /** What their names begin with. */
   readonly start: string;
   readonly #where: string;
@@ -60,9 +61,9 @@ export class PublishedParameters {
     return this;
   }
 
-  get(name: string): AnyTensor {
+  get(name: string): LoadableTensor {
     this.#taken.add(name);
-    return requireParameter(this.#where, this.#parameters, name);
+    return requireLoadable(this.#where, this.#parameters, name);
   }
 
   has(name: string): boolean {
@@ -74,7 +75,7 @@ export class PublishedParameters {
     if (!this.#names.has(`${ours}.weight`)) return;
     const isOld = this.has(`${theirs}.gamma`);
     const weight = this.#matrix(`${theirs}.${isOld ? "gamma" : "weight"}`, isTransposed);
-    this.map.set(`${ours}.weight`, this.#shifted?.test(ours) ? plusOne(weight) : weight);
+    this.map.set(`${ours}.weight`, this.#shifted?.test(ours) ? through(weight, plusOne) : weight);
     if (this.#names.has(`${ours}.bias`)) this.map.set(`${ours}.bias`, this.get(`${theirs}.${isOld ? "beta" : "bias"}`));
   }
 
@@ -82,15 +83,20 @@ export class PublishedParameters {
     for (const kind of ["weight", "bias"]) {
       if (!ours.every((name) => this.#names.has(`${name}.${kind}`))) continue;
       const whole = this.#matrix(`${theirs}.${kind}`, isTransposed);
-      const rows = (whole.shape[0] ?? 0) / ours.length;
-      for (const [at, name] of ours.entries())
-        this.map.set(`${name}.${kind}`, rowsOf(whole, at * rows, (at + 1) * rows));
+      const part =
+        (at: number) =>
+        (tensor: AnyTensor): AnyTensor => {
+          const rows = (tensor.shape[0] ?? 0) / ours.length;
+          return rowsOf(tensor, at * rows, (at + 1) * rows);
+        };
+      for (const [at, name] of ours.entries()) this.map.set(`${name}.${kind}`, through(whole, part(at)));
     }
   }
 
-  #matrix(name: string, isTransposed: boolean): AnyTensor {
+  #matrix(name: string, isTransposed: boolean): LoadableTensor {
     const given = this.get(name);
-    return isTransposed && given.shape.length === 2 ? transposed(given) : given;
+    if (!isTransposed) return given;
+    return through(given, (tensor) => (tensor.shape.length === 2 ? transposed(tensor) : tensor));
   }
 
   #startOf({ starts, parts: { words } }: PublishedNames): string {

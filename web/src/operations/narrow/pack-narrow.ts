@@ -12,8 +12,9 @@ import { type NarrowFormat, panelsOf } from "./weights.js";
 
 export interface PackNarrowProblem {
   readonly format: NarrowFormat;
-  /** The bytes of `outputs` rows, with what fills the last word. */
+  /** The bytes of `outputs` rows, with what fills the last word; f32 numbers where they are to be rounded to the format. */
   readonly stored: Float32Array;
+  readonly areFloats: boolean;
   readonly rowBytes: number;
   /** What is written to. */
   readonly packed: Resident;
@@ -31,7 +32,7 @@ export const PACK_NARROW: Operation<PackNarrowProblem> = {
   name: "pack",
   module: "narrow",
   call: CALL,
-  pack({ format, stored, packed, outputs, inputs, firstOutput }, builder) {
+  pack({ format, stored, areFloats, packed, outputs, inputs, firstOutput }, builder) {
     builder.integer(CALL.operation, OPERATION.packNarrow);
     builder.input(CALL.stored, {
       ...rowsView(1, stored.length),
@@ -43,6 +44,7 @@ export const PACK_NARROW: Operation<PackNarrowProblem> = {
     builder.integer(CALL.outputs, outputs);
     builder.integer(CALL.inputs, inputs);
     builder.integer(CALL.firstOutput, firstOutput);
+    builder.integer(CALL.areFloats, Number(areFloats));
   },
   work: ({ outputs, inputs }) => PACK_COST * outputs * inputs,
   cut: ({ outputs, rowBytes }) => ({

@@ -1,0 +1,72 @@
+// Beside the pictures, instead of the arithmetic: the call of what is shown, in heed and in PyTorch. Long tensors are folded, and lines that
+// are others than a moment ago are lit.
+
+import { copyFrom } from "./code.js";
+import { choice } from "./controls.js";
+import { button, h } from "./dom.js";
+
+const NAMES = { heed: "heed", torch: "PyTorch" } as const;
+type Kind = keyof typeof NAMES;
+const TABS = { arithmetic: "Arithmetic", code: "Code" } as const;
+/** Rows of numbers that are shown of a tensor. */
+const ROWS = 1;
+
+export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () => string>>) {
+  let kind: Kind = "heed";
+  let before: readonly string[] = [];
+  const text = h("div", { class: "code-text", tabindex: 0, role: "region", "aria-label": "The call of what is shown" });
+  const kinds = choice<Kind>("In", NAMES, (chosen) => {
+    kind = chosen;
+    before = [];
+    refresh();
+  });
+  const copy = button("Copy", () => void copyFrom(copy, codes[kind]()), "link");
+  const element = h(
+    "div",
+    { class: "code-panel" },
+    h("div", { class: "controls-options code-buttons" }, kinds.element, copy),
+    text,
+  );
+  const tabs = choice<keyof typeof TABS>("Beside the picture", TABS, show);
+
+  function show(tab: keyof typeof TABS): void {
+    tabs.show(tab);
+    [element.hidden, readout.hidden] = [tab !== "code", tab === "code"];
+    refresh();
+  }
+
+  /** Only where somebody looks. */
+  function refresh(): void {
+    if (element.hidden) return;
+    const lines = codes[kind]().trimEnd().split("\n");
+    if (lines.join("\n") === before.join("\n")) return;
+    const isNew = (line: string): boolean => before.length > 0 && !before.includes(line);
+    text.replaceChildren(...folded(lines, isNew));
+    before = lines;
+  }
+
+  kinds.show(kind);
+  show("arithmetic");
+  tabs.element.classList.add("side-tabs");
+  return { element: h("div", { class: "side" }, tabs.element, readout, element), refresh };
+}
+
+function folded(lines: readonly string[], isNew: (line: string) => boolean): HTMLElement[] {
+  const isRow = (line: string | undefined): boolean => /^ {4}[-\d.]/.test(line ?? "");
+  const shown = (line: string): HTMLElement => h("code", { class: isNew(line) ? "changed" : undefined }, `${line}\n`);
+  const made: HTMLElement[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let end = at;
+    while (isRow(lines[end])) end++;
+    const rest = lines.slice(at + ROWS, end);
+    const all = lines.slice(at, end === at ? at + 1 : Math.min(end, at + ROWS));
+    made.push(...all.map(shown));
+    if (rest.length > 0) {
+      const said = `    … ${rest.length} more ${rest.length === 1 ? "row" : "rows"}, copied as well`;
+      const summary = h("summary", { class: rest.some(isNew) ? "changed" : undefined }, said);
+      made.push(h("details", {}, summary, ...rest.map(shown)));
+    }
+    at = Math.max(end, at + 1);
+  }
+  return made;
+}

@@ -1,0 +1,252 @@
+// Ideas of one's own: layers with parameters of their own, operations in JavaScript, gradients of what is no loss.
+
+import { afterAll, describe, expect, test } from "vitest";
+import { abs, mul, sub } from "../../../web/src/expr/index.js";
+import { createHeed, type Tensor, type TensorInput } from "../../../web/src/index.js";
+import { Layer, Linear, saveSafetensors } from "../../../web/src/layers/index.js";
+import {
+  AdamW,
+  crossEntropy,
+  evaluate,
+  gradients,
+  loadCheckpoint,
+  lora,
+  meanSquaredError,
+  type Pass,
+  Sequential,
+  saveCheckpoint,
+} from "../../../web/src/train/index.js";
+import { Random } from "../../support/random.js";
+
+const engine = await createHeed({ backend: "wasm" });
+afterAll(() => engine.dispose());
+
+const draw = (seed: number, ...shape: number[]) => ({
+  data: new Random(seed).floats(shape.reduce((a, b) => a * b, 1)),
+  shape,
+});
+
+const [HEADS, LENGTH, DIM] = [2, 5, 4];
+
+/** Attention whose scores fall with the distance, as fast as each head learns. */
+class Decaying extends Layer {
+  readonly decay = this.parameter("decay", { shape: [HEADS], init: "ones" });
+  readonly gate = this.parameter("gate", { shape: [DIM], init: (random, shape) => random.normal(shape, 0.5) });
+  readonly query = this.part("q_proj", new Linear({ inFeatures: DIM, outFeatures: DIM, engine }));
+
+  constructor() {
+    super("Decaying", engine);
+  }
+
+  async forward(x: TensorInput, { pass }: { readonly pass: Pass }): Promise<Tensor> {
+    const slope = await pass.table(this.decay);
+    const q = await this.query.forward(x, { pass });
+    const { output } = await pass.attention(q, x, x, {
+      layout: "packed",
+      heads: HEADS,
+      causal: true,
+      scoreMod: ({ score, h, q, k }) => sub(score, mul(slope.at(h), abs(sub(q, k)))),
+    });
+    return pass.add(pass.mul(output, pass.sigmoid(this.gate)), x);
+  }
+}
+
+const x = draw(1, 1, LENGTH, DIM);
+const target = draw(2, 1, LENGTH, DIM);
+
+async function lossOf(model: Decaying | Sequential, pass: Pass): Promise<{ readonly loss: Tensor }> {
+  const difference = pass.sub(await model.forward(x, { pass }), target);
+  return { loss: await pass.mean(pass.mul(difference, difference)) };
+}
+
+describe("a layer of one's own", () => {
+  test("has parameters by their paths, drawn from the seed by their own rules", () => {
+    const model = new Sequential([new Decaying(), new Linear({ inFeatures: DIM, outFeatures: DIM, engine })]);
+    const [first, second] = [1, 1].map((seed) => model.init({ seed }).parameters());
+    expect([...(first?.keys() ?? [])]).toEqual([
+      "0.decay",
+      "0.gate",
+      "0.q_proj.weight",
+      "0.q_proj.bias",
+      "1.weight",
+      "1.bias",
+    ]);
+    expect(first).toEqual(second);
+    expect(first?.get("0.decay")?.data).toEqual(Float32Array.of(1, 1));
+    expect(new Set(first?.get("0.gate")?.data).size).toBe(DIM);
+    expect(model.init({ seed: 2 }).parameters().get("0.gate")).not.toEqual(first?.get("0.gate"));
+    model.dispose();
+  });
+
+  test("has the gradients of central differences, and those that are frozen have none", async () => {
+    const model = new Decaying().init({ seed: 3 });
+    await gradients(model, (pass) => lossOf(model, pass));
+    const got = await model.readGradients();
+    for (const [name, { data, shape }] of model.parameters()) {
+      for (const place of [0, data.length - 1]) {
+        const at = async (by: number): Promise<number> => {
+          const moved = new Map(model.parameters());
+          moved.set(name, { data: data.map((one, index) => (index === place ? one + by : one)), shape });
+          const other = new Decaying().load(moved);
+          const { loss } = await evaluate(other, (pass) => lossOf(other, pass));
+          other.dispose();
+          return loss;
+        };
+        const step = 2 ** -6;
+        // Of f32 losses of about 2: 2^-23 of them by the step, and the step's square times third derivatives of about 1.
+        const slope = ((await at(step)) - (await at(-step))) / (2 * step);
+        expect(Math.abs((got.get(name)?.data[place] ?? Number.NaN) - slope), `${name} at ${place}`).toBeLessThan(1e-3);
+      }
+    }
+    model.freeze(["decay", "q_proj"]);
+    new AdamW(model).clear();
+    await gradients(model, (pass) => lossOf(model, pass));
+    expect([...(await model.readGradients()).keys()]).toEqual(["gate"]);
+    model.dispose();
+  });
+
+  test("learns, is saved, and goes on from a checkpoint with the same bits", async () => {
+    const train = async (model: Decaying, optimizer: AdamW, steps: number): Promise<number> => {
+      let last = Number.NaN;
+      for (let step = 0; step < steps; step++) {
+        last = (await gradients(model, (pass) => lossOf(model, pass))).loss;
+        await optimizer.step();
+      }
+      return last;
+    };
+    const whole = new Decaying().init({ seed: 4 });
+    const rule = { learningRate: 0.05 };
+    const optimizer = new AdamW(whole, rule);
+    const first = await train(whole, optimizer, 1);
+    await train(whole, optimizer, 9);
+    const file = await saveCheckpoint(whole, optimizer, { step: 10 });
+    const last = await train(whole, optimizer, 10);
+    expect(last).toBeLessThan(first);
+    const resumed = new Decaying().init({ seed: 5 });
+    const other = new AdamW(resumed, rule);
+    await loadCheckpoint(file, resumed, other);
+    expect(await train(resumed, other, 10)).toBe(last);
+    expect(await resumed.readParameters()).toEqual(await whole.readParameters());
+    expect(saveSafetensors(await whole.readParameters()).byteLength).toBeGreaterThan(0);
+    for (const model of [whole, resumed]) model.dispose();
+  });
+
+  test("takes adapters in its inner layers", async () => {
+    const model = new Decaying().init({ seed: 6 });
+    const adapters = lora(model, { rank: 1, targets: ["q_proj"] });
+    await gradients(model, (pass) => lossOf(model, pass));
+    expect([...(await model.readGradients()).keys()]).toEqual(["q_proj.lora_A.weight", "q_proj.lora_B.weight"]);
+    expect(adapters.config.target_modules).toEqual(["q_proj"]);
+    model.dispose();
+  });
+
+  test("refuses rules that make no numbers of its shape", () => {
+    class Wrong extends Layer {
+      readonly own = this.parameter("own", { shape: [3], init: () => new Float32Array(2) });
+    }
+    expect(() => new Wrong().init()).toThrow("Wrong: parameter own of shape [3] must have 3 elements, got 2");
+    expect(() => new Sequential([{} as never])).toThrow("Sequential: steps must be layers in an array");
+  });
+});
+
+describe("a pass", () => {
+  const model = new Linear({ inFeatures: 1, outFeatures: 1, engine }).init();
+
+  test("runs functions of the caller, forward and back", async () => {
+    const given = draw(7, 3);
+    const { inputGradients, made } = await gradients(model, async (pass) => {
+      const input = await pass.input(given);
+      const made = await pass.apply({
+        inputs: [input, 2],
+        forward: ([x, factor]) => ({
+          data: (x?.data ?? new Float32Array()).map((one) => one ** 3 * (factor?.data[0] ?? 0)),
+          shape: [3],
+        }),
+        backward: ({ inputs: [x], gradient }) => [
+          gradient.data.map((one, at) => one * 6 * (x?.data[at] ?? 0) ** 2),
+          undefined,
+        ],
+      });
+      return { loss: await pass.sum(made), made };
+    });
+    expect(made.data).toEqual(given.data.map((one) => Math.fround(one) ** 3 * 2));
+    expect(inputGradients[0]?.data).toEqual(given.data.map((one) => 6 * one ** 2));
+  });
+
+  test("begins its way back at what is no loss, and adds to what a loss gives", async () => {
+    const given = draw(8, 2, 2);
+    const seed = draw(9, 2, 2);
+    const { inputGradients } = await gradients(model, async (pass) => {
+      const input = await pass.input(given);
+      await pass.backward(pass.mul(input, 3), seed);
+      return { loss: await pass.sum(input) };
+    });
+    expect(inputGradients[0]?.data).toEqual(seed.data.map((one) => Math.fround(Math.fround(3 * one) + 1)));
+    const alone = await gradients(model, async (pass) => {
+      await pass.backward(await pass.input(given), seed);
+      return {};
+    });
+    expect(alone.inputGradients[0]?.data).toEqual(seed.data);
+  });
+
+  test("adds losses up", async () => {
+    const given = draw(10, 3, 4);
+    const of = async (scales: readonly [number, number]) => {
+      const { inputGradients, loss } = await gradients(model, async (pass) => {
+        const logits = await pass.input(given);
+        const entropy = crossEntropy(logits, [1, 0, 3], { pass });
+        const error = meanSquaredError(logits, { data: new Float32Array(12), shape: [3, 4] }, { pass });
+        return { loss: await pass.add(pass.mul(entropy, scales[0]), pass.mul(error, scales[1])) };
+      });
+      return { loss, gradient: inputGradients[0]?.data ?? new Float32Array() };
+    };
+    const [first, second, both] = [await of([1, 0]), await of([0, 1]), await of([0.5, 2])];
+    expect(both.loss).toBeCloseTo(first.loss / 2 + 2 * second.loss, 5);
+    for (const [at, one] of both.gradient.entries()) {
+      expect(one).toBeCloseTo((first.gradient[at] ?? 0) / 2 + 2 * (second.gradient[at] ?? 0), 6);
+    }
+  });
+
+  test.each<[string, (pass: Pass, x: Tensor) => Promise<unknown>]>([
+    [
+      "Pass.add: shapes must be equal or 1 on each axis, from the last, got [2, 3] and [2]",
+      (pass, x) => pass.add(x, { data: new Float32Array(2), shape: [2] }),
+    ],
+    ["Pass.matmul: a must be [..., M, K] and b [..., K, N], got [2, 3] and [2, 3]", (pass, x) => pass.matmul(x, x)],
+    [
+      "Pass.reshape: shape must have the 6 numbers of [2, 3], and -1 once at most, got",
+      (pass, x) => pass.reshape(x, [4, -1]),
+    ],
+    ["Pass.transpose: axes must name each axis of [2, 3] once", (pass, x) => pass.transpose(x, [0, 0])],
+    [
+      "Pass.slice: from and to must be a range of the 3 indices of axis 1, got 2 and 4",
+      (pass, x) => pass.slice(x, { axis: 1, from: 2, to: 4 }),
+    ],
+    [
+      "Pass.gather: indices must be from 0 to below 2, the size of axis 0, got 2 at 1",
+      (pass, x) => pass.gather(x, [0, 2]),
+    ],
+    [
+      "Pass.concat: shapes must be equal but on axis 0, got [2, 3], [6]",
+      (pass, x) => pass.concat([x, pass.reshape(x, [6])]),
+    ],
+    ["Pass.sum: axis must be below 2, the number of axes, got 2", (pass, x) => pass.sum(x, { axis: 2 })],
+    [
+      "Pass.dropout: seed must be a whole number of 32 bits, got undefined",
+      (pass, x) => pass.dropout(x, { p: 0.5 } as never),
+    ],
+    [
+      "Pass.backward: outputGradient must have the shape of x, got [1] for [2, 3]",
+      (pass, x) => pass.backward(x, { data: new Float32Array(1), shape: [1] }),
+    ],
+    ["Pass.table: a table must have one to four axes, got []", (pass, x) => pass.table(pass.sum(x))],
+    ["Pass.apply: forward must be a function, got undefined", (pass, x) => pass.apply({ inputs: [x] } as never)],
+  ])("refuses: %s", async (message, act) => {
+    const run = gradients(model, async (pass) => {
+      const input = await pass.input(draw(11, 2, 3));
+      await act(pass, input);
+      return { loss: await pass.sum(input) };
+    });
+    await expect(run).rejects.toThrow(message);
+  });
+});

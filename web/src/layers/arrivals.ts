@@ -1,0 +1,91 @@
+// Fills a layer from tensors as these arrive: what is made of one is in the engine before the next is read, and nowhere else.
+
+import type { Backend } from "../backends/backend.js";
+import { HeedError } from "../base/errors.js";
+import { digestOf } from "./digest.js";
+import type { AnyTensor } from "./formats/stored.js";
+import { Layer } from "./layer.js";
+import type { Parameter } from "./parameters.js";
+import { endPass } from "./passes.js";
+import { PendingTensor } from "./pending-tensor.js";
+import { readParameter } from "./read-parameters.js";
+import { type Expected, Taking, type Weights } from "./taking.js";
+
+export class Arrivals {
+  readonly #where: string;
+  readonly #weights: Weights;
+  readonly #backend: Backend;
+  /** By the file's names. */
+  readonly #expected = new Map<string, Expected[]>();
+  /** Names of tensors that may have the same numbers, both ways. */
+  readonly #twins = new Map<string, string>();
+  /** Of those that are there, a parameter that has them. */
+  readonly #seen = new Map<string, { readonly digest: string; readonly parameter: Parameter }>();
+
+  /** Expects all parameters of a layer from tensors with these names. The numbers then go to the layer's engine. */
+  static async at(
+    layer: Layer,
+    where: string,
+    names: Iterable<string>,
+    weights: Weights,
+    signal: AbortSignal | null,
+  ): Promise<Arrivals> {
+    const expected = Layer.expectedBy(layer, new Map([...names].map((name) => [name, new PendingTensor(name)])));
+    const { backend, program } = await Layer.engineOf(layer).begin(signal, weights === "f32" ? "full" : "narrow");
+    await program.close();
+    endPass(backend.root);
+    return new Arrivals(where, weights, backend, expected);
+  }
+
+  private constructor(where: string, weights: Weights, backend: Backend, expected: readonly Expected[]) {
+    this.#where = where;
+    this.#weights = weights;
+    this.#backend = backend;
+    for (const one of expected) {
+      const { name } = one.tensor;
+      this.#expected.set(name, [...(this.#expected.get(name) ?? []), one]);
+      const { twin } = one.tensor;
+      if (twin !== null) this.#twins.set(name, twin.name).set(twin.name, name);
+    }
+  }
+
+  /** Whether a parameter is made of a tensor. */
+  wants(name: string): boolean {
+    return this.#expected.has(name);
+  }
+
+  /** Takes a tensor that is not used elsewhere. */
+  async take(name: string, value: unknown): Promise<void> {
+    const expected = this.#expected.get(name) ?? [];
+    this.#expected.delete(name);
+    const tensor = readParameter(this.#where, name, value);
+    const [made, taking] = [new Map(), new Taking(this.#weights)];
+    const taken = expected.map(({ where, parameter, tensor: pending }) => {
+      const own = parameter.fitting(where, pending.of(tensor, made));
+      return { where, parameter, value: taking.of(where, parameter, own) };
+    });
+    const same = this.#sameAs(name, tensor, expected[0]?.parameter);
+    for (const { parameter, value: numbers } of taken) {
+      if (same === null) parameter.set(numbers);
+      else parameter.tie(same);
+    }
+    for (const { where, parameter } of taken) await parameter.residentIn(this.#backend, where);
+  }
+
+  /** A parameter that has the numbers of a tensor already; null: none. */
+  #sameAs(name: string, { data }: AnyTensor, parameter: Parameter | undefined): Parameter | null {
+    const twin = this.#twins.get(name);
+    if (twin === undefined || parameter === undefined) return null;
+    const digest = digestOf(data);
+    this.#seen.set(name, { digest, parameter });
+    const other = this.#seen.get(twin);
+    return other?.digest === digest ? other.parameter : null;
+  }
+
+  /** Throws unless all tensors have arrived. */
+  finish(): void {
+    const [missing] = this.#expected.keys();
+    if (missing === undefined) return;
+    throw new HeedError("load", `${this.#where}: the files must have tensor ${missing}, got none`);
+  }
+}

@@ -1,0 +1,23 @@
+// The tensors of files as they arrive, with their names before.
+
+export interface TensorStream<Tensor> {
+  /** Of all tensors. */
+  readonly names: readonly string[];
+  /** Those of all tensors in the file; undefined where they are in several. */
+  readonly bytes?: number;
+  /** In the order of the files. */
+  readonly tensors: AsyncGenerator<[name: string, tensor: Tensor], void, undefined>;
+  /** Gives up what was not read. */
+  close(): void;
+}
+
+/** All of them. */
+export async function collected<Tensor>({ tensors, close }: TensorStream<Tensor>): Promise<Map<string, Tensor>> {
+  const all = new Map<string, Tensor>();
+  try {
+    for await (const [name, tensor] of tensors) all.set(name, tensor);
+    return all;
+  } finally {
+    close();
+  }
+}
