@@ -5,6 +5,7 @@ add_library(heed_kernels OBJECT
   cpp/kernels/instances/attention.cpp
   cpp/kernels/instances/backward.cpp
   cpp/kernels/instances/extra.cpp
+  cpp/kernels/instances/half.cpp
   cpp/kernels/instances/layers.cpp
   cpp/kernels/instances/linear_backward.cpp
   cpp/kernels/instances/narrow.cpp

@@ -1,5 +1,5 @@
 // Rows times packed weights of 16 bits. They are widened in pieces, and then f32 tiles multiply; for a row alone, as
-// they come from memory.
+// they come from memory. Compiled as the tiles are, so that both have the same bits.
 #pragma once
 
 #include <cstring>
@@ -54,15 +54,6 @@ template <class Weights>
   return weights.are_right();
 }
 
-/// As the tiles of a packed GEMM in this module, where those have no fused multiply-add.
-inline Batch add_product(Batch number, Batch weight, Batch sum) {
-#ifdef __wasm_simd128__
-  return number * weight + sum;
-#else
-  return multiply_add(number, weight, sum);
-#endif
-}
-
 /// sums[kNarrowPanel] = row x panel, added up by blocks of the depth as in a packed GEMM; false as above.
 template <class Weights>
 [[gnu::noinline]] bool multiply_half_row(const float* row, const std::uint8_t* panel, int depth, float* sums) {
@@ -75,7 +66,7 @@ template <class Weights>
     for (int k = first; k < end; ++k, panel += kNarrowPanel * 2) {
       const Batch number = Batch::broadcast(row[k]);
       for (int v = 0; v < kVectors; ++v) {
-        tile[v] = add_product(number, weights(load_i16_lanes(panel + v * kLanes * 2)), tile[v]);
+        tile[v] = multiply_add(number, weights(load_i16_lanes(panel + v * kLanes * 2)), tile[v]);
       }
     }
     for (int v = 0; v < kVectors; ++v) {
@@ -103,7 +94,7 @@ inline constexpr HalfKernels kHalfKernels[] = {kHalfKernelsOf<FiniteF16Weights>,
                                                kHalfKernelsOf<F16Weights>};
 inline constexpr int kSafeKernels = 2;
 
-inline void multiply_half(const NarrowGemmTask& task) {
+void multiply_half(const NarrowGemmTask& task) {
   float* const last_panel = task.scratch + kHalfPanels * kDepthBlock * kPanel;
   if constexpr (kPanel > kNarrowPanel) {
     std::memset(task.scratch, 0, static_cast<std::size_t>(kDepthBlock * kPanel) * sizeof(float));

@@ -1,10 +1,10 @@
 // Rows times packed weights.
 #pragma once
 
+#include <cstring>
 #include <utility>
 
 #include "kernels/narrow/group_products.hpp"
-#include "kernels/narrow/half_gemm.hpp"
 #include "kernels/narrow/pack_panel.hpp"
 #include "kernels/narrow/quantize_rows.hpp"
 

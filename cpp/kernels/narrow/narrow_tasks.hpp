@@ -62,6 +62,8 @@ struct NarrowGemmTask {
 inline constexpr int kMostNarrowRows = 96;
 std::ptrdiff_t narrow_scratch_floats(WeightFormat format);
 void narrow_gemm(const NarrowGemmTask& task);
+/// Likewise, of weights of 16 bits.
+void multiply_half(const NarrowGemmTask& task);
 
 /// Numbers [first, first + count) of a row of packed weights, in f32; `first` is a multiple of kGroup.
 struct WidenTask {

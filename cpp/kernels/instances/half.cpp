@@ -1,0 +1,3 @@
+#include "kernels/instances/narrow.hpp"
+
+#include "kernels/narrow/half_gemm.hpp"
