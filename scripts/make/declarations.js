@@ -121,11 +121,15 @@ function isOwn(node) {
 
 /** @param {ts.Statement} statement */
 function withoutOwn(statement) {
-  const own = ts.isClassDeclaration(statement) ? statement.members.filter(isOwn) : [];
+  const members = ts.isClassDeclaration(statement) ? [...statement.members] : [];
+  const own = members.filter(isOwn);
+  const isOverload = (/** @type {ts.ClassElement} */ member) =>
+    members.some((other) => !isOwn(other) && other.name?.getText() === member.name?.getText());
   const start = statement.getFullStart();
   return own.reduceRight((text, member) => {
     const [from, to] = [member.getFullStart() - start, member.getEnd() - start];
-    return `${text.slice(0, from)}\n    protected readonly ${member.name?.getText()}: never;${text.slice(to)}`;
+    const name = isOverload(member) ? "" : `\n    protected readonly ${member.name?.getText()}: never;`;
+    return `${text.slice(0, from)}${name}${text.slice(to)}`;
   }, statement.getFullText());
 }
 
