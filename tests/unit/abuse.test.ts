@@ -504,6 +504,42 @@ const loss = (call: Call): Call => {
       ),
     );
 };
+/** Methods of a pass, with arguments that are good. */
+const OF_PASS: readonly (readonly [method: string, valid: () => unknown[]])[] = [
+  ...["add", "sub", "mul", "div"].map((name) => [name, () => [x(1, 2), x(2)]] as const),
+  ...["exp", "log", "sqrt", "tanh", "sigmoid", "relu", "table"].map((name) => [name, () => [x(1, 2)]] as const),
+  ...["sum", "mean", "max"].map((name) => [name, () => [x(1, 2), { axis: [1], keepDims: true }]] as const),
+  ["input", () => [x(1, 2)]],
+  ["where", () => [bits(1, 2), x(1, 2), 0]],
+  ["matmul", () => [x(2, 1), x(2, 1), { transposeA: true, transposeB: false }]],
+  ["reshape", () => [x(1, 2), [2, -1]]],
+  ["transpose", () => [x(1, 2), [1, 0]]],
+  ["concat", () => [[x(1, 2), x(1, 2)], { axis: 0 }]],
+  ["slice", () => [x(1, 2), { axis: 1, from: 0, to: 1 }]],
+  ["gather", () => [x(2, 2), { data: [0, 1], shape: [2] }, { axis: 0 }]],
+  ["softmax", () => [x(1, 2), { axis: 1 }]],
+  ["normalize", () => [x(1, 2), { axis: 1, epsilon: 1e-6 }]],
+  ["dropout", () => [x(1, 2), { p: 0.5, seed: 1 }]],
+  [
+    "attention",
+    () => [
+      ...[x(2, 2), x(3, 2), x(3, 2)],
+      { bias: x(2, 3), sinks: [1], temperature: x(1), alibiSlopes: [1], score: { type: "general", w: x(2, 2) } },
+    ],
+  ],
+  [
+    "linearAttention",
+    () => [x(1, 2, 2), x(1, 2, 2), x(1, 2, 2), { rule: "gated", decay: x(1, 2, 1), state: x(1, 2, 2) }],
+  ],
+  ["rope", () => [x(2, 2), { positions: [0, 1], scaling: { type: "linear", factor: 2 } }]],
+  ["relativeBias", () => [x(4, 1), { length: 2, keyLength: 3, offset: 0 }]],
+  [
+    "apply",
+    () => [{ inputs: [x(2)], forward: ([{ data }]: [Numbers]) => ({ data, shape: [2] }), backward: () => [x(2)] }],
+  ],
+  ["backward", () => [LOGITS, x(1, 2)]],
+];
+type Numbers = { readonly data: Float32Array };
 const act = (model: layers.Linear) => async (pass: train.Pass) => {
   const logits = await model.forward(x(1, 2), { pass });
   return { loss: await train.crossEntropy(logits, [0], { pass }), more: 1 };
@@ -547,7 +583,29 @@ const TRAIN: readonly Entry[] = [
       () => [withPass({ pass: [[1]] })],
     ],
   ]),
-  ["Pass.input", (...given) => inPass((pass) => Reflect.apply(pass.input, pass, given)), () => [x(1, 2)]],
+  ...OF_PASS.map(([method, valid]): Entry => {
+    const call: Call = (...given) =>
+      inPass((pass, logits) =>
+        Promise.resolve(
+          Reflect.apply(
+            Reflect.get(pass, method),
+            pass,
+            given.map((one) => inserted(one, pass, logits)),
+          ),
+        ),
+      );
+    return [`Pass.${method}`, call, valid];
+  }),
+  [
+    "new Sequential",
+    (...given) => Reflect.construct(train.Sequential, given),
+    () => [[linearLayer(), linearLayer()], { engine }],
+  ],
+  [
+    "Sequential.forward",
+    (...given) => made(given, "forward", new train.Sequential([linearLayer(), linearLayer()])),
+    () => [x(1, 2), { keep: false, signal: signal() }],
+  ],
   ["crossEntropy", loss(train.crossEntropy), () => [LOGITS, [0], withPass({ ignoreIndex: -1, labelSmoothing: 0.1 })]],
   ["crossEntropy with a shape", loss(train.crossEntropy), () => [LOGITS, { data: [0], shape: [1] }, withPass()]],
   ["meanSquaredError", loss(train.meanSquaredError), () => [LOGITS, x(1, 2), withPass()]],
@@ -625,7 +683,7 @@ const sgd = (): object => ({ learningRate: 1, momentum: 0.5, nesterov: true, wei
 const adam = (): object => ({ learningRate: 1, betas: [0.9, 0.99], epsilon: 1e-8, weightDecay: 0 });
 
 /** Where the functions of a call's own may throw: those errors are the caller's. */
-const PASSES_ON = /^(?:gradients|evaluate|train)$/;
+const PASSES_ON = /^(?:gradients|evaluate|train|Pass\.apply)$/;
 
 /** What was thrown instead, and from where. */
 const placeOf = (error: unknown): string => {

@@ -5,6 +5,7 @@ import type { TensorInput } from "../api/options.js";
 import { type ArrayTensor, Tensor } from "../api/tensor.js";
 import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
+import { guard } from "../base/guard.js";
 import { listOf } from "../base/typed-array.js";
 import type { IndexInput } from "../layers/embedding.js";
 import {
@@ -34,7 +35,7 @@ export class Sequential extends Layer {
   constructor(steps: readonly Step[], options?: LayerOptions) {
     super("Sequential", readOnce("Sequential", "options", options, ["engine"])["engine"] as Heed | undefined);
     const isStep = (one: unknown): boolean => Layer.is(one) && "forward" in one && typeof one.forward === "function";
-    const given = listOf<Step>(steps, MOST, isStep);
+    const given = guard("option", "Sequential: reading steps", () => listOf<Step>(steps, MOST, isStep));
     if (given === null || given.length === 0) {
       throw new HeedError("option", `Sequential: steps must be layers in an array, got ${showValue(steps)}`);
     }

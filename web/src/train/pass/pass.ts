@@ -144,23 +144,24 @@ export class Pass extends LayerPass {
 
   /** The same numbers in another shape, of which one size may be -1, for what is left. */
   reshape(x: PassValue, shape: readonly number[]): Promise<Tensor> {
-    const sizes = Array.isArray(shape) ? [...shape] : shape;
     return this.#act("reshape", [x], async (scope, where) => {
+      const sizes = copyOf(shape);
       return reshape(scope, where, await bringOne(scope, where, "x", x), sizes);
     });
   }
 
   /** Axis i of the result is axis axes[i] of x. Default all in reverse. */
   transpose(x: PassValue, axes?: readonly number[]): Promise<Tensor> {
-    const order = Array.isArray(axes) ? [...axes] : axes;
     return this.#act("transpose", [x], async (scope, where) => {
+      const order = copyOf(axes);
       return transpose(scope, where, await bringOne(scope, where, "x", x), order);
     });
   }
 
   /** Tensors one behind the other along an axis, by default the first. */
   concat(tensors: readonly PassValue[], options?: { readonly axis?: number | undefined }): Promise<Tensor> {
-    return this.#act("concat", Array.isArray(tensors) ? tensors : [], async (scope, where) => {
+    return this.#act("concat", [], async (scope, where) => {
+      handle(listOf(tensors, MOST_LISTED, () => true) ?? []);
       const { axis = 0 } = readCopy(where, "options", copyOf(options), ["axis"]);
       return concat(scope, where, await this.#bringAll(where, "tensors", tensors), axis);
     });

@@ -112,7 +112,7 @@ export async function slice(
 ): Promise<Tensor> {
   const axis = readAxis(where, given, x.shape.length);
   const size = x.shape[axis] ?? 0;
-  const place = (value: unknown): number => (typeof value === "number" && value < 0 ? value + size : Number(value));
+  const place = (value: unknown): number => (typeof value !== "number" ? Number.NaN : value < 0 ? value + size : value);
   const [from, to] = [place(first), last === undefined ? size : place(last)];
   if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from < to && to <= size)) {
     const rule = `from and to must be a range of the ${size} indices of axis ${axis}`;
