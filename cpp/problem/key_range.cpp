@@ -58,6 +58,10 @@ Index position_of(const AttentionProblem& problem, Index batch, Index query) {
   return find_position(problem.options, surroundings_of(problem, whole.first_batch + batch, number), number);
 }
 
+Index keys_of_entry(const AttentionProblem& problem, Index batch) {
+  return length_or(problem.options.key_lengths, problem.whole.first_batch + batch, problem.key_length);
+}
+
 KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query) {
   const AttentionOptions& options = problem.options;
   const Index number = problem.whole.first_query + query;

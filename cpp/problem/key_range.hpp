@@ -15,6 +15,9 @@ struct KeyRange {
 /// The position of a query among the keys, for causal masks, windows and ALiBi.
 Index position_of(const AttentionProblem& problem, Index batch, Index query);
 
+/// The keys before the padding of a batch entry.
+Index keys_of_entry(const AttentionProblem& problem, Index batch);
+
 KeyRange visible_keys(const AttentionProblem& problem, Index batch, Index query);
 
 }  // namespace heed

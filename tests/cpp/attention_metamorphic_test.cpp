@@ -172,6 +172,40 @@ TEST_CASE("the first queries of an upper-left triangle give the bits of a shorte
   }
 }
 
+TEST_CASE("a batch entry has the bits that it has alone, however much longer another is") {
+  Random random(156);
+  for (const Index queries : {1, 3, 37}) {
+    for (const DType dtype : {DType::f32, DType::f16}) {
+      AttentionCase one = {.batch = 2, .heads = 4, .kv_heads = 2, .queries = queries, .keys = 310, .head_dim = 64};
+      one.key_type = one.value_type = dtype;
+      one.causal = Causal::lower_right;
+      AttentionTensors tensors = make_tensors(random, one);
+      for (const std::int32_t length : {40, 64, 97, 130, 250}) {
+        const std::int32_t lengths[] = {length, 310};
+        tensors.options.key_lengths = lengths;
+        AttentionInputs alone = tensors.inputs();
+        alone.query.shape[0] = alone.key.shape[0] = alone.value.shape[0] = 1;
+        alone.key.shape[2] = alone.value.shape[2] = length;
+        AttentionOptions options = tensors.options;
+        options.key_lengths = nullptr;
+        for (const Wanted& wanted : {Wanted{.weights = false}, Wanted{}, Wanted{.scores = ScoreStage::raw}}) {
+          const Results both = run(tensors.inputs(), tensors.options, wanted);
+          const Results own = run(alone, options, wanted);
+          Index wrong = 0;
+          for_each_element(own.output.view.shape, [&](Index b, Index h, Index i, Index e) {
+            wrong += own.output(b, h, i, e) != both.output(b, h, i, e);
+          });
+          for_each_element(own.scores.view.shape, [&](Index b, Index h, Index i, Index j) {
+            wrong += own.scores(b, h, i, j) != both.scores(b, h, i, j);
+          });
+          INFO(", " << queries << " queries, " << length << " keys, scores " << wanted.scores.has_value());
+          CHECK(wrong == 0);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("scaled values give scaled outputs, bit for bit when the factor is a power of two") {
   Random random(154);
   AttentionTensors tensors = make_tensors(random, kCase);

@@ -244,11 +244,13 @@ using VisitSplitBlock = void(const AttentionTask& task, const KeySplit& split, c
   float* const widened = addends + task.loop.key_block;
   int stop = 0;
   for (int start = split.begin; start < split.end && !is_stopped(task); start = stop) {
-    stop = reads_streams(task) ? split.end : end_of_step(task, task.loop.skip_keys, start, split.end);
+    // Padding has blocks of its own.
+    const int end = start < task.own_length && task.own_length < split.end ? task.own_length : split.end;
+    stop = reads_streams(task) ? end : end_of_step(task, task.loop.skip_keys, start, end);
     WidenedKv numbers(task, start, stop, widened);
     SplitBlock keys{{}, numbers, stream_layout(task, start, stop), start, stop};
     int first = stop;
-    int end = start;
+    int last = start;
     for (int index = 0; index < task.row_count; ++index) {
       KeyBlock& own = keys.of_row[index];
       own = find_row_keys(task, make_row_panel(task, split, index), {start, stop});
@@ -256,10 +258,10 @@ using VisitSplitBlock = void(const AttentionTask& task, const KeySplit& split, c
       own.scores = scores.from(index).numbers + (own.first - start);
       own.addends = addends;
       if (own.first < first) first = own.first;
-      if (own.end() > end) end = own.end();
+      if (own.end() > last) last = own.end();
     }
-    if (first >= end) continue;
-    score_split_block(task, {keys.layout, start, stop, first - start, end - start}, numbers, queries,
+    if (first >= last) continue;
+    score_split_block(task, {keys.layout, start, stop, first - start, last - start}, numbers, queries,
                       {scores.numbers + (first - start), scores.stride});
     visit(task, split, keys, outputs);
   }

@@ -14,7 +14,7 @@ namespace heed::kernels {
 struct QueriesInLanes {
   static void score(const Panel& panel, const AttentionTask& task, const KeyBlock& keys, float* row_max) {
     if (task.score.pairing == Pairing::product) {
-      const DotSize size{task.head_dim, task.key_length < kManyKeys ? kShortDepth : task.head_dim};
+      const DotSize size{task.head_dim, task.own_length < kManyKeys ? kShortDepth : task.head_dim};
       score_keys(panel, size, keys.numbers, keys.count, keys.scores, row_max);
     } else {
       score_pairs(panel, task, keys);

@@ -34,6 +34,7 @@ struct AttentionTask {
   KvRows key;
   KvRows value;  // in the same pages as the keys, if both are in any
   int key_length;
+  int own_length;  // without the padding of the batch entry, so that it is computed as it is alone
   int head_dim;
   int value_dim;
 

@@ -137,6 +137,7 @@ kernels::AttentionTask describe_group(const AttentionProblem& problem, const Sco
       .key = rows_of(operands.key, batch, problem.head_of(group, operands.key.shape[1])),
       .value = rows_of(operands.value, batch, problem.head_of(group, operands.value.shape[1])),
       .key_length = static_cast<int>(problem.key_length),
+      .own_length = static_cast<int>(keys_of_entry(problem, batch)),
       .head_dim = static_cast<int>(problem.head_dim),
       .value_dim = static_cast<int>(problem.value_dim),
       .score = {.pairing = pairing_of(score),

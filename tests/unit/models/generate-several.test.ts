@@ -1,4 +1,4 @@
-// Several sequences at once: each is what it is alone, to the bit while all are short, and its tokens are the same however long they are.
+// Several sequences at once: each is what it is alone, to the bit, however long the others are.
 
 import { afterAll, describe, expect, test } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
@@ -90,7 +90,7 @@ describe("tokens, weights and states are those alone, to the bit", () => {
   test("across pages of the caches", async () => {
     const lm = await randomLlama("f32");
     const prompts = [60, 95, 96, 3, 150].map((length) => Array.from({ length }, (_, at) => (at * length) % 96));
-    const options = { maxTokens: 50, eos: [] };
+    const options = { maxTokens: 50, eos: [], attentions: true, hiddenStates: true };
     const all = await piecesOf(lm, prompts, options);
     for (const [at, prompt] of prompts.entries()) {
       expect(ofSequence(all, at)).toEqual(await piecesOf(lm, prompt, options));
