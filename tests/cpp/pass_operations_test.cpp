@@ -146,6 +146,15 @@ TEST_CASE("the largest numbers of columns, NaN among them") {
   }
 }
 
+TEST_CASE("long sums are added up by levels, so that their errors stay small") {
+  const Index count = 1'000'003;
+  const OwnedRows rows(count, 1, 0.1F);
+  OwnedRows got(1, 1, kUntouched);
+  compute(RowSumsCall{.rows = rows.reading(), .output = got.rows});
+  const double wanted = static_cast<double>(count) * static_cast<double>(0.1F);
+  CHECK(std::abs(got.at(0, 0) - wanted) <= (64 + 64 + count / 4096 + 4) * kUnitRoundoff * wanted);
+}
+
 TEST_CASE("several products, of one matrix or of one each") {
   Random random(954);
   const Index count = 3, rows = 5, depth = 9, columns = 17;

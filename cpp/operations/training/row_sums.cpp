@@ -14,8 +14,21 @@ constexpr RowRules kRules{"rowSums"};
 
 constexpr Index kColumnsPerTask = 128;
 
-/// Rows that are summed before they are added to the total, which keeps the error of a long sum small.
-constexpr Index kRowsPerSum = 64;
+/// Rows that are summed before they are added to a sum of as many such sums, and those before they are added to the
+/// total: this keeps the error of a long sum small.
+constexpr Index kRowsPerSum = 64, kRowsPerBlock = 64 * kRowsPerSum;
+
+void add_rows(Rows<const float> rows, Index column, Index columns, Index first, Index end, float* sums) {
+  kernels::add_rows({.rows = rows.row(first) + column,
+                     .stride = stride_of(rows),
+                     .row_count = static_cast<int>(end - first),
+                     .length = static_cast<int>(columns),
+                     .sums = sums});
+}
+
+void add_row(const float* row, Index columns, float* sums) {
+  kernels::add_rows({.rows = row, .stride = 0, .row_count = 1, .length = static_cast<int>(columns), .sums = sums});
+}
 
 }  // namespace
 
@@ -43,16 +56,15 @@ Status run(const RowSumsCall& call, Executor& executor, const StopFlag* stop) {
     } else {
       std::fill_n(total, columns, 0.0F);
     }
-    for (Index row = 0; row < rows.count; row += kRowsPerSum) {
-      float sums[kColumnsPerTask] = {};
-      const auto count = static_cast<int>(std::min(kRowsPerSum, rows.count - row));
-      kernels::add_rows({.rows = rows.row(row) + column,
-                         .stride = stride_of(rows),
-                         .row_count = count,
-                         .length = static_cast<int>(columns),
-                         .sums = sums});
-      kernels::add_rows(
-          {.rows = sums, .stride = 0, .row_count = 1, .length = static_cast<int>(columns), .sums = total});
+    for (Index block = 0; block < rows.count; block += kRowsPerBlock) {
+      const Index block_end = std::min(block + kRowsPerBlock, rows.count);
+      float block_sums[kColumnsPerTask] = {};
+      for (Index row = block; row < block_end; row += kRowsPerSum) {
+        float sums[kColumnsPerTask] = {};
+        add_rows(rows, column, columns, row, std::min(row + kRowsPerSum, block_end), sums);
+        add_row(sums, columns, block_sums);
+      }
+      add_row(block_sums, columns, total);
     }
   });
   return kRules.end(stop);
