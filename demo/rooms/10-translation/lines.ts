@@ -2,7 +2,7 @@
 // weights. The character that is pointed at, or was written last, shows its own lines alone, with their figures.
 
 import { at } from "../../src/model/matrix.js";
-import { goalOf, h, svg } from "../../src/ui/dom.js";
+import { h, oneStop, svg } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { ANSWER, type Reading } from "./reading.js";
 
@@ -22,11 +22,12 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
   const buttons = Array.from({ length: ANSWER }, (_, character) => buttonOf(character));
   const label = "The date, character by character";
   const date = h("div", { class: "written", role: "group", "aria-label": label }, ...buttons);
+  oneStop(date, buttons);
   let reading: Reading | undefined;
   let [written, hovered, held, width] = [ANSWER, -1, -1, 0];
 
   function buttonOf(character: number): HTMLButtonElement {
-    const made = h("button", { type: "button", tabindex: character === 0 ? 0 : -1 });
+    const made = h("button", { type: "button" });
     const look = (isHeld: boolean, now: number) => (): void => {
       if (isHeld) held = now;
       else hovered = now;
@@ -39,15 +40,6 @@ export function linesOf(pointed: (character: number, held: boolean) => void) {
     made.addEventListener("blur", look(true, -1));
     return made;
   }
-
-  /** One tab stop; the arrows go from character to character. */
-  date.addEventListener("keydown", (event) => {
-    const by = goalOf(event, { ArrowRight: 1, ArrowLeft: -1 });
-    const next = buttons[Math.min(held + (by ?? 0), written - 1)];
-    if (by === undefined || next === undefined) return;
-    for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
-    next.focus();
-  });
 
   /** The character whose lines are shown alone; -1: all are shown. */
   function chosen(): number {

@@ -18,6 +18,20 @@ export function button(text: string, press: () => void, look = "button"): HTMLBu
   return made;
 }
 
+/** One tab stop for several buttons: the left and right arrows go to the next one that can be pressed. */
+export function oneStop(group: HTMLElement, buttons: readonly HTMLButtonElement[]): void {
+  const reach = (target: EventTarget | null | undefined): void => {
+    for (const one of buttons) one.tabIndex = one === target ? 0 : -1;
+  };
+  reach(buttons[0]);
+  group.addEventListener("focusin", ({ target }) => reach(target));
+  group.addEventListener("keydown", (event) => {
+    const by = goalOf(event, { ArrowRight: 1, ArrowLeft: -1 });
+    const open = buttons.filter((one) => !one.disabled);
+    if (by !== undefined) open[open.findIndex((one) => one.matches(":focus")) + by]?.focus();
+  });
+}
+
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},

@@ -2,7 +2,7 @@
 // this device, and counted in the foot of every page.
 
 import { guessed, keepGuess } from "../page/kept.js";
-import { button, h } from "./dom.js";
+import { button, h, oneStop } from "./dom.js";
 
 export interface Question {
   readonly ask: string;
@@ -35,7 +35,9 @@ export function guess(name: string, { ask, answers, right, why }: Question, then
     said.replaceChildren(h("b", {}, chosen === right ? "Yes. " : `No: ${answers[right]}. `), why);
   }
   const label = h("span", { class: "guess-ask" }, h("b", {}, "Guess: "), ask);
-  return h("div", { class: "guess", role: "group", "aria-label": ask }, label, ...buttons, said);
+  const element = h("div", { class: "guess", role: "toolbar", "aria-label": ask }, label, ...buttons, said);
+  oneStop(element, buttons);
+  return element;
 }
 
 /** "7 of 10 guessed right"; empty before there is a guess. */

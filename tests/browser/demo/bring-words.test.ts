@@ -3,10 +3,10 @@
 import type { Locator, Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { normal } from "../../../demo/src/model/random.js";
-import { message, PAGE, paste } from "./bringing.js";
+import { brought, message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { total } from "./numbers.js";
-import { hashOf, readNumber, settled } from "./page.js";
+import { hashOf, readNumber } from "./page.js";
 import { jsonOf } from "./saved.js";
 
 const { answered, open } = demoInChromium();
@@ -24,12 +24,6 @@ function weights(queries: number, keys: number): number[][] {
     const row = Array.from({ length: keys }, () => Math.exp(next()));
     return row.map((one) => one / total(row));
   });
-}
-
-async function brought(page: Page, value: unknown): Promise<void> {
-  await paste(page, value);
-  await message(page).filter({ hasText: "Taken:" }).waitFor();
-  await settled(page);
 }
 
 interface Written {

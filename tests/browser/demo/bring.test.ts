@@ -8,7 +8,7 @@ import { normal } from "../../../demo/src/model/random.js";
 import { saveSafetensors } from "../../../web/src/layers/io/index.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { fileOf } from "../../support/model-files.js";
-import { drop, message, PAGE, paste } from "./bringing.js";
+import { brought, drop, message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
@@ -65,6 +65,7 @@ describe("the example", () => {
         file.path().then((path) => import("node:fs").then(({ readFileSync }) => readFileSync(path))),
       ),
     );
+    await page.getByRole("radio", { name: "Code", exact: true }).check();
     await page.getByRole("button", { name: "Save its arrays" }).click();
     await expect.poll(() => downloads.size).toBe(2);
     const [q, k] = await Promise.all(
@@ -297,7 +298,7 @@ describe("one's own arrays", () => {
   test.each([
     ["broken.npy", new TextEncoder().encode("\x93NUMPY"), "does not begin as npy files do"],
     ["broken.json", new TextEncoder().encode("[[1, NaN]]"), "is not valid JSON"],
-    ["notes.txt", new TextEncoder().encode("words"), "is none of npy, json and safetensors"],
+    ["notes.txt", new TextEncoder().encode("words"), "is none of npy, json, safetensors and gguf"],
     ["broken.safetensors", new Uint8Array([255, 255, 255, 255, 255, 255, 255, 127]), "at most 100000000 bytes"],
   ])("%s is refused in words, and what was there stays", async (name, bytes, why) => {
     const page = await answered(PAGE);
@@ -315,7 +316,7 @@ describe("one's own arrays", () => {
 
   test("the copied call gives the weights in the window, from the files that the page hands out", async () => {
     const page = await open(PAGE, { permissions: ["clipboard-read", "clipboard-write"] });
-    await paste(page, { q: heads(q, L), k: heads(k, S) });
+    await brought(page, { q: heads(q, L), k: heads(k, S) });
     await page.getByRole("radio", { name: "what came before" }).check();
     await kernelAnswered(page);
     const files = new Map([
@@ -353,7 +354,7 @@ describe("several layers, heads and queries", () => {
 
   async function opened(): Promise<Page> {
     const page = await open(PAGE);
-    await paste(page, arrays);
+    await brought(page, arrays);
     await page.getByRole("radio", { name: "what came before" }).check();
     await kernelAnswered(page);
     return page;

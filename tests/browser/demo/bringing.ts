@@ -2,6 +2,7 @@
 
 import type { Locator, Page } from "playwright";
 import type { NamedFile } from "../../support/model-files.js";
+import { settled } from "./page.js";
 
 export const PAGE = "bring-your-own.html";
 
@@ -14,6 +15,13 @@ export async function paste(page: Page, value: unknown): Promise<void> {
   if ((await bringing.getAttribute("open")) === null) await bringing.locator("summary").click();
   await page.getByLabel("or paste JSON").fill(typeof value === "string" ? value : JSON.stringify(value));
   await page.getByRole("button", { name: "Load" }).click();
+}
+
+/** Pasted, taken, and shown by all parts of the room: until then its choices are those of what was there before. */
+export async function brought(page: Page, value: unknown): Promise<void> {
+  await paste(page, value);
+  await message(page).filter({ hasText: "Taken:" }).waitFor();
+  await settled(page);
 }
 
 /** From a folder onto the page, all at once. */

@@ -73,6 +73,24 @@ test.each(ROOMS)("%s", async (room, right, sees, wanted) => {
   expect(await axeFindings(page, { within: ".guess" })).toEqual([]);
 });
 
+test("is one tab stop, and its answers are chosen by the arrows", async () => {
+  const page = await answered("language.html", { alone: true });
+  const focused = () => page.locator(".guess button:focus").innerText();
+  await page.locator(".guess button").first().focus();
+  await page.keyboard.press("ArrowLeft");
+  expect(await focused()).toBe("fewer");
+  for (const name of ["as many", "more", "more"]) {
+    await page.keyboard.press("ArrowRight");
+    expect(await focused()).toBe(name);
+  }
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("sentence");
+  await page.keyboard.press("Shift+Tab");
+  expect(await focused()).toBe("more");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator(".guess-said").innerText()).toMatch(/^Yes\. /);
+});
+
 test("a wrong guess is told the answer", async () => {
   const page = await answered("scale.html", { alone: true });
   await page.locator(".guess").getByRole("button", { name: "all" }).click();
