@@ -32,6 +32,8 @@ export class ByteReader {
   readonly #stop = (): void => this.#source.close();
   #left: Uint8Array = new Uint8Array(0);
   #position = 0;
+  /** Whether all that follows will be read: more than is asked for may come at a time. */
+  readsAll = false;
   /** Called for every chunk. */
   onBytes: () => void = () => {};
 
@@ -135,7 +137,7 @@ export class ByteReader {
   async #pull(wanted: number): Promise<Uint8Array | null> {
     assertNotAborted(this.#where, this.#signal);
     try {
-      const chunk = await this.#source.next(wanted);
+      const chunk = await this.#source.next(this.readsAll ? Infinity : wanted);
       assertNotAborted(this.#where, this.#signal);
       return chunk;
     } catch (error) {
@@ -253,13 +255,19 @@ function ofBytes(bytes: Uint8Array): ChunkSource {
   };
 }
 
+/** Where all is wanted the next chunk is read while one is used. */
 function ofBlob(blob: Blob): ChunkSource {
   let at = 0;
+  let ahead: { readonly at: number; readonly bytes: Promise<ArrayBuffer> } | null = null;
+  const ask = (count: number): Promise<ArrayBuffer> => blob.slice(at, at + Math.min(count, BLOB_CHUNK)).arrayBuffer();
   return {
     size: blob.size,
     next: async (wanted) => {
-      const chunk = new Uint8Array(await blob.slice(at, at + Math.min(wanted, BLOB_CHUNK)).arrayBuffer());
+      const chunk = new Uint8Array(await (ahead?.at === at ? ahead.bytes : ask(wanted)));
       at += chunk.length;
+      ahead = wanted < Infinity ? null : { at, bytes: ask(wanted) };
+      // Whoever takes it is told of its error.
+      ahead?.bytes.catch(() => {});
       return chunk.length === 0 ? null : chunk;
     },
     seek: (count) => {

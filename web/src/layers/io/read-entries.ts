@@ -98,6 +98,7 @@ class EntryReader {
     const [where, reader] = [this.#where, this.reader];
     this.#total = fileSize;
     const wanted = choose(where, this.#only, entries);
+    reader.readsAll = wanted.size === entries.length;
     for (const entry of entries) {
       // The rest of the file need not be fetched.
       if (wanted.size === 0) return;
