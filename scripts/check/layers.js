@@ -194,6 +194,7 @@ const WEB_ROOMS = {
     "memory",
     "base",
     "expr/compile-vjp.ts",
+    "expr/fill-tables.ts",
     "expr/tree.ts",
   ],
 };

@@ -34,7 +34,7 @@ const LAZY = {
   program: ["web/src/backends/wasm/program.ts"],
   "shared-runner": ["web/src/backends/wasm/shared-runner.ts"],
   "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
-  "compile-vjp": ["web/src/expr/compile-vjp.ts"],
+  "compile-vjp": ["web/src/expr/compile-vjp.ts", "web/src/expr/fill-tables.ts"],
   "relative-positions": ["web/src/train/relative-positions.ts"],
 };
 

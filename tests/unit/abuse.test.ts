@@ -142,6 +142,11 @@ const EXPR: readonly Entry[] = [
     const operands = OPERANDS[name] ?? (() => [1, { type: "int", op: "const", args: [], value: 1 }]);
     return [`expr.${name}`, (...given) => Reflect.apply(operator, null, given), operands];
   }),
+  [
+    "a table of a tensor",
+    (...given) => Reflect.apply(expr.table, null, given),
+    () => [{ shape: [2], isFrozen: false }],
+  ],
   ["expr.table.at", (...given) => Reflect.apply(expr.table(x(2, 2)).at, null, given), () => [0, 1]],
 ];
 
@@ -507,7 +512,7 @@ const loss = (call: Call): Call => {
 /** Methods of a pass, with arguments that are good. */
 const OF_PASS: readonly (readonly [method: string, valid: () => unknown[]])[] = [
   ...["add", "sub", "mul", "div"].map((name) => [name, () => [x(1, 2), x(2)]] as const),
-  ...["exp", "log", "sqrt", "tanh", "sigmoid", "relu", "table"].map((name) => [name, () => [x(1, 2)]] as const),
+  ...["exp", "log", "sqrt", "tanh", "sigmoid", "relu"].map((name) => [name, () => [x(1, 2)]] as const),
   ...["sum", "mean", "max"].map((name) => [name, () => [x(1, 2), { axis: [1], keepDims: true }]] as const),
   ["input", () => [x(1, 2)]],
   ["where", () => [bits(1, 2), x(1, 2), 0]],
@@ -537,7 +542,6 @@ const OF_PASS: readonly (readonly [method: string, valid: () => unknown[]])[] = 
     "apply",
     () => [{ inputs: [x(2)], forward: ([{ data }]: [Numbers]) => ({ data, shape: [2] }), backward: () => [x(2)] }],
   ],
-  ["backward", () => [LOGITS, x(1, 2)]],
 ];
 type Numbers = { readonly data: Float32Array };
 const act = (model: layers.Linear) => async (pass: train.Pass) => {
@@ -596,6 +600,11 @@ const TRAIN: readonly Entry[] = [
       );
     return [`Pass.${method}`, call, valid];
   }),
+  [
+    "Tensor.backward",
+    (...given) => inPass((_, logits) => Reflect.apply(logits.backward, logits, given)),
+    () => [x(1, 2)],
+  ],
   [
     "new Sequential",
     (...given) => Reflect.construct(train.Sequential, given),

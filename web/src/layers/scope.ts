@@ -46,6 +46,8 @@ export interface PassContext {
   readonly tape?: Tape;
   /** Absent where nothing is looked at or changed on the way. */
   readonly watch?: Watch;
+  /** Is told of every tensor of the pass. */
+  readonly onMade?: (tensor: Tensor) => void;
 }
 
 export class Scope {
@@ -208,7 +210,7 @@ export class Scope {
         : await cache.attend(where, program, placedProblem);
     const result = resultOf(program, problem.lse === null ? { ...computed, lse: null } : computed, shapes, output);
     const parts = Object.values(result).filter((part) => part instanceof Tensor);
-    for (const part of parts) this.#made.add(part);
+    for (const part of parts) this.#take(part);
     const { output: made } = result;
     if (!(made instanceof Tensor)) return result;
     const kept = computed.lse?.kind === "resident" ? [computed.lse.resident] : [];
@@ -248,8 +250,12 @@ export class Scope {
   }
 
   #own(resident: Resident, shape: readonly number[]): Tensor {
-    const tensor = new Tensor(this.#program, resident, shape);
+    return this.#take(new Tensor(this.#program, resident, shape));
+  }
+
+  #take(tensor: Tensor): Tensor {
     this.#made.add(tensor);
+    this.#context.onMade?.(tensor);
     return tensor;
   }
 }

@@ -15,7 +15,8 @@ import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
 import { inTurn } from "./in-program.js";
 import { type Loss, lossOf } from "./losses.js";
-import { Pass, type Seed } from "./pass/pass.js";
+import { Pass } from "./pass/pass.js";
+import { addBackward, belongs, type Seed } from "./pass/tensor-backward.js";
 import { Recorder } from "./recorder.js";
 import { checkModel, learn, learnt } from "./variables.js";
 
@@ -29,7 +30,7 @@ export interface PassOptions {
 
 /**
  * What the function of a pass returns: its loss, which is what a loss function gave or any one number, and whatever else is asked for,
- * or promises of them. A pass that begins its way back by `pass.backward` needs no loss.
+ * or promises of them. A pass that begins its way back by `tensor.backward` needs no loss.
  */
 export interface PassResult {
   readonly loss?: Tensor | Promise<Tensor> | undefined;
@@ -125,24 +126,21 @@ async function runPass<R extends PassResult, Back extends object>(
       return back === null ? learnt(model, program.root) : learn(where, model, program.root);
     });
     const recorder = new Recorder(program, learning, { isCheckpointing, wantsGradients: back !== null });
-    const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
+    addBackward();
+    const seeds: Seed[] = [];
+    const onMade = (tensor: Tensor): void => belongs(tensor, { scope, seeds });
+    const scope: Scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder, onMade });
     try {
       const inputs: Input[] = [];
-      const seeds: Seed[] = [];
       // Its own errors are the caller's.
       const returned = await act(
-        new Pass(
-          scope,
-          (tensor) => {
-            if (back === null) return;
-            const x = scope.rows(tensor).resident;
-            recorder.want(x);
-            inputs.push({ x, shape: tensor.shape });
-          },
-          (seed) => {
-            seeds.push(seed);
-          },
-        ),
+        new Pass(scope, (tensor) => {
+          onMade(tensor);
+          if (back === null) return;
+          const x = scope.rows(tensor).resident;
+          recorder.want(x);
+          inputs.push({ x, shape: tensor.shape });
+        }),
       );
       const result = await promisedOf(
         guard("option", `${where}: reading what the pass returned`, () => ({ ...returned })),

@@ -13,7 +13,7 @@ export {
 } from "./losses.js";
 export { Adam, type AdamOptions, AdamW, Optimizer, Sgd, type SgdOptions, type StepOptions } from "./optimizers.js";
 export type { ApplyFunctions, ApplyGradients } from "./pass/apply.js";
-export type { PassAttentionOptions, PassAttentionResult, PassScore, PassTable } from "./pass/attention.js";
+export type { PassAttentionOptions, PassAttentionResult, PassScore } from "./pass/attention.js";
 export type { Indices } from "./pass/gather.js";
 export type { MatmulOptions } from "./pass/matmul.js";
 export { type ApplyOptions, type Condition, type DropoutOptions, Pass, type PassLinearOptions } from "./pass/pass.js";

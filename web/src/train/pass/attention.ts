@@ -7,9 +7,17 @@ import { Tensor } from "../../api/tensor.js";
 import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
+import { guard } from "../../base/guard.js";
 import { isOptions, isRecord } from "../../base/read-values.js";
 import { numbersOf as listed } from "../../base/typed-array.js";
-import type { Expr, ScoreModArguments, TableData } from "../../expr/tree.js";
+import {
+  COMPILER,
+  type Expr,
+  type Learnt,
+  type LearntTable,
+  type ScoreModArguments,
+  type TableData,
+} from "../../expr/tree.js";
 import { handOutAll } from "../../layers/hand-out.js";
 import { Parameter } from "../../layers/parameters.js";
 import { readCopy } from "../../layers/read.js";
@@ -47,27 +55,6 @@ export interface PassAttentionOptions
 
 /** The results are tensors of the pass. */
 export type PassAttentionResult<O> = AttentionResult<Omit<O, "keep"> & { readonly keep: true }>;
-
-/** Numbers of a tensor that expressions of heed/expr read. */
-export interface PassTable {
-  /** The number at these whole indices, one for each axis. An index beyond an end reads the number at that end. */
-  at(...indices: readonly (Expr | number)[]): Expr;
-}
-
-/** The tensors that tables of expressions were made of. */
-const TABLES = new WeakMap<TableData, Tensor>();
-
-export async function tableOf(where: string, x: Tensor): Promise<PassTable> {
-  const { shape } = x;
-  if (shape.length < 1 || shape.length > 4) {
-    throw new HeedError("shape", `${where}: a table must have one to four axes, got ${showShape(shape)}`);
-  }
-  const table: TableData = { data: await x.read(), shape, type: "float" };
-  TABLES.set(table, x);
-  return {
-    at: (...indices) => ({ type: "float", op: "at", args: indices.map(exprOf), table }) as Expr,
-  };
-}
 
 const exprOf = (index: Expr | number): Expr =>
   typeof index === "number" ? { type: typeOf(index), op: "const", args: [], value: index } : index;
@@ -127,28 +114,45 @@ export async function attention<const O extends PassAttentionOptions = NoAttenti
     given["scoreMod"] = withSlopes(where, await slopesOf(where, slopes, given, tensors.query), given, tensors);
     given["alibiSlopes"] = undefined;
   }
+  const { learnt, checks } = await withNumbers(scope, where, given);
   const { layout, heads, kvHeads, ...passed } = given;
   const read = await readOptions(scope, where, passed, { layout, heads, kvHeads });
-  const tables = tablesIn(Object.values(read.trees)).map(([table, x]) => [table, residentOf(scope, x)] as const);
-  LEARNT_OPTIONS.set(read.trees, { numbers, tables: new Map(tables) });
+  for (const check of checks) check();
+  LEARNT_OPTIONS.set(read.trees, { numbers, tables: learnt });
   const rule = ruleOf(scope, where, read, tensors, null);
   return handOutAll(scope, await scope.attention(where, tensors, rule), true, false);
 }
 
-/** The tables of expressions that were made of tensors, with these. */
-function tablesIn(trees: readonly unknown[]): readonly (readonly [TableData, Tensor])[] {
-  const found = new Map<TableData, Tensor>();
-  const seen = new Set<unknown>();
-  const look = (node: unknown): void => {
-    if (!isRecord(node) || seen.has(node)) return;
-    seen.add(node);
-    const table = node["table"] as TableData | undefined;
-    const tensor = table && TABLES.get(table);
-    if (table && tensor) found.set(table, tensor);
-    if (Array.isArray(node["args"])) node["args"].forEach(look);
-  };
-  trees.forEach(look);
-  return [...found];
+/** Calls the functions among the options, which become their results, and reads the numbers of what these have tables of. */
+async function withNumbers(scope: Scope, where: string, given: Record<string, unknown>) {
+  const learnt = new Map<unknown, Resident>();
+  const checks: (() => void)[] = [];
+  const known = new Map<Learnt, TableData>();
+  const { begin } = Reflect.get(globalThis, COMPILER) ?? {};
+  for (const name of ["scoreMod", "maskMod", "probMod"] as const) {
+    const act = given[name];
+    // Without heed/expr the call is refused.
+    if (typeof act !== "function" || !begin) continue;
+    const { unfilled } = await import("../../expr/fill-tables.js");
+    const called = `${where}: ${name}`;
+    const { leaves, check } = begin(called);
+    const own = name.slice(0, -3);
+    const { made, tree } = guard("option", called, () => {
+      const made: unknown = act(leaves);
+      return { made, tree: unfilled(made) };
+    });
+    for (const of of tree.sources) {
+      const tensor = await bringOne(scope, where, "a table", of);
+      const table = known.get(of) ?? ({ data: await tensor.read(), shape: tensor.shape, type: "float" } as const);
+      known.set(of, table);
+      learnt.set(table, residentOf(scope, tensor));
+    }
+    const filled = tree.fill(known);
+    const result = (of: Readonly<Record<string, unknown>>): unknown => (made === leaves[own] ? of[own] : filled);
+    given[name] = Object.defineProperty(result, "length", { value: act.length });
+    checks.push(check);
+  }
+  return { learnt, checks };
 }
 
 /** One slope for each query head, as the engine has them where they are numbers. */
@@ -157,11 +161,11 @@ async function slopesOf(
   slopes: Tensor,
   { layout = "bhnd", heads: given }: Readonly<Record<string, unknown>>,
   { shape }: Tensor,
-): Promise<PassTable> {
+): Promise<LearntTable> {
   const axis = shape.length - (layout === "bnhd" ? 2 : 3);
   const heads = layout === "packed" ? given : shape.length === 2 ? 1 : shape[axis];
   const isGood = (await slopes.read()).every((slope) => Math.abs(slope) <= 1e30);
-  if (isGood && slopes.shape.join() === `${heads}`) return tableOf(where, slopes);
+  if (isGood && slopes.shape.join() === `${heads}`) return { of: slopes, shape: slopes.shape, type: "float" };
   const rule = `alibiSlopes must hold a number of at most 1e30 for each of ${heads} query heads`;
   throw new HeedError("option", `${where}: ${rule}, got ${isGood ? showShape(slopes.shape) : "one that is not"}`);
 }
@@ -169,7 +173,7 @@ async function slopesOf(
 /** ALiBi as a function of scores: score - slope |position - key|. */
 function withSlopes(
   where: string,
-  slopes: PassTable,
+  slopes: LearntTable,
   given: Readonly<Record<string, unknown>>,
   { query, key }: { readonly query: Tensor; readonly key: Tensor },
 ): (of: ScoreModArguments) => unknown {
@@ -197,8 +201,9 @@ function withSlopes(
     const made: unknown = typeof scoreMod === "function" ? scoreMod(leaves) : leaves.score;
     const changed = exprOf(made as Expr | number);
     const offset: Expr = { type: "int", op: "at", args: [leaves.b], table };
+    const slope: Expr = { type: "float", op: "at", args: [leaves.h], table: slopes };
     const position = node("int", "add", leaves.q, offset);
     const distance = node("int", "abs", node("int", "sub", position, leaves.k));
-    return node("float", "sub", changed, node("float", "mul", slopes.at(leaves.h), distance));
+    return node("float", "sub", changed, node("float", "mul", slope, distance));
   };
 }
