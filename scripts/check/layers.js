@@ -182,6 +182,7 @@ const WEB_ROOMS = {
     "layers",
     "layers/formats",
     "layers/io",
+    "layers/generate/random.ts",
     "layers/models/tokens.ts",
     "api",
     "api/heed.ts",

@@ -6,13 +6,14 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { readBoolean, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
+import { readBoolean, readCount, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Layer } from "../layers/layer.js";
 import { endPass } from "../layers/passes.js";
 import { readOnce } from "../layers/read.js";
 import { Scope } from "../layers/scope.js";
 import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
+import { SeededDrops } from "./drops.js";
 import { inTurn } from "./in-program.js";
 import { type Loss, lossOf } from "./losses.js";
 import { Pass } from "./pass/pass.js";
@@ -24,6 +25,8 @@ export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
   /** A factor of all gradients, such as 1 / n where n batches make a step. Default 1. */
   readonly scale?: number | undefined;
+  /** Of what layers drop, a whole number of 32 bits. Default the number of calls before with this model. */
+  readonly seed?: number | undefined;
   /** Keeps only what goes into transformer blocks, and computes each block again in the backward pass. Changes no bit. Default false. */
   readonly checkpointing?: boolean | undefined;
 }
@@ -84,6 +87,9 @@ export function evaluate<R extends PassResult>(
   return runPass("evaluate", model, act, options, null);
 }
 
+/** How often gradients were asked for. */
+const CALLS = new WeakMap<Layer, number>();
+
 /** What the gradient is asked for of. */
 interface Input {
   readonly x: Resident;
@@ -106,18 +112,23 @@ async function runPass<R extends PassResult, Back extends object>(
   options: PassOptions | undefined,
   back: ((begun: Begun, loss: Loss | null) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
 ): Promise<Read<R> & Back> {
-  const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
+  const given =
+    options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "seed", "checkpointing"]);
   const signal = guard("option", `${where}: reading signal`, () => {
     const read = readSignal(where, given["signal"]);
     throwIfAborted(where, read);
     return read;
   });
   const scale = readFinite(where, "scale", given["scale"], 1);
+  const seed = readCount(where, "seed", given["seed"], null, 2 ** 32 - 1, 0);
   const isCheckpointing = readBoolean(where, "checkpointing", given["checkpointing"], false);
   checkModel(where, model);
   if (typeof act !== "function") {
     throw new HeedError("option", `${where}: the pass must be a function, got ${showValue(act)}`);
   }
+  const calls = CALLS.get(model) ?? 0;
+  if (back !== null) CALLS.set(model, calls + 1);
+  const drops = back === null ? undefined : new SeededDrops(seed ?? calls);
   const begun = await Layer.engineOf(model).begin(signal, Layer.moduleOf(model, "training"));
   const { program } = begun;
   try {
@@ -129,7 +140,8 @@ async function runPass<R extends PassResult, Back extends object>(
     addBackward();
     const seeds: Seed[] = [];
     const onMade = (tensor: Tensor): void => belongs(tensor, { scope, seeds });
-    const scope: Scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder, onMade });
+    const context = { ...begun, signal, held: new Map(), released: [], tape: recorder, onMade };
+    const scope: Scope = new Scope({ ...context, ...(drops && { drops }) });
     try {
       const inputs: Input[] = [];
       // Its own errors are the caller's.

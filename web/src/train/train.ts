@@ -52,6 +52,8 @@ export interface TrainOptions<M extends Layer, B> {
   readonly clip?: number | undefined;
   /** How many batches make a step. Default 1. */
   readonly accumulate?: number | undefined;
+  /** Of what layers drop, a whole number of 32 bits: other places in each step and each part. Default 0. */
+  readonly seed?: number | undefined;
   /** As in the options of `gradients`. */
   readonly checkpointing?: boolean | undefined;
   readonly onStep?: ((report: StepReport) => void) | undefined;
@@ -71,6 +73,7 @@ const NAMES = [
   "schedule",
   "clip",
   "accumulate",
+  "seed",
   "checkpointing",
   "onStep",
   "checkpoint",
@@ -100,6 +103,7 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
     readCount(where, name, given[name], absent) ?? missing(name);
   const [steps, accumulate] = [count("steps", null), count("accumulate", 1)];
   const start = readCount(where, "start", given.start, 0, 2 ** 31 - 1, 0);
+  const seed = readCount(where, "seed", given.seed, 0, 2 ** 32 - 1, 0);
   const clip = given.clip === undefined ? undefined : readPositive(where, "clip", given.clip, 1);
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
   const signal = readSignal(where, given.signal);
@@ -125,6 +129,7 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
     steps,
     start,
     accumulate,
+    seed,
     clip,
     every,
   };
@@ -134,7 +139,7 @@ type Checked<M extends Layer, B> = ReturnType<typeof read<M, B>>;
 
 async function run<M extends Layer, B>(model: M, given: Checked<M, B>): Promise<void> {
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
-  const { signal, steps, start, accumulate, clip, every } = given;
+  const { signal, steps, start, accumulate, seed, clip, every } = given;
   const goOn = (): void => guard("option", `${where}: reading signal`, () => throwIfAborted(where, signal));
   for (let step = start; step < steps; step++) {
     const begun = performance.now();
@@ -148,6 +153,7 @@ async function run<M extends Layer, B>(model: M, given: Checked<M, B>): Promise<
         const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
           signal: signal ?? undefined,
           scale: 1 / accumulate,
+          seed: (seed + step * accumulate + part) % 2 ** 32,
           checkpointing,
         });
         total += made.loss / accumulate;
