@@ -688,8 +688,9 @@ const TRAIN: readonly Entry[] = [
     () => [x(1, 2, 3), x(3, 2), { outputGradient: x(1, 2, 2), offset: 0, engine, signal: signal() }],
   ],
 ];
-const sgd = (): object => ({ learningRate: 1, momentum: 0.5, nesterov: true, weightDecay: 0 });
-const adam = (): object => ({ learningRate: 1, betas: [0.9, 0.99], epsilon: 1e-8, weightDecay: 0 });
+const sgd = (): object => ({ learningRate: 1, momentum: 0.5, nesterov: true, ...groups() });
+const adam = (): object => ({ learningRate: 1, betas: [0.9, 0.99], epsilon: 1e-8, ...groups() });
+const groups = (): object => ({ weightDecay: 0, groups: [{ match: /bias/, learningRate: 1, weightDecay: 0.1 }] });
 
 /** Where the functions of a call's own may throw: those errors are the caller's. */
 const PASSES_ON = /^(?:gradients|evaluate|train|Pass\.apply)$/;

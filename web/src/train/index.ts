@@ -3,6 +3,7 @@
 export { loadCheckpoint, saveCheckpoint } from "./checkpoint.js";
 export { clipNorm } from "./clip-norm.js";
 export { evaluate, gradients, type InputGradients, type PassOptions, type PassResult, type Read } from "./gradients.js";
+export type { ParameterGroup } from "./groups.js";
 export { type Lora, type LoraConfig, type LoraOptions, lora } from "./lora.js";
 export {
   binaryCrossEntropy,
