@@ -35,6 +35,12 @@ const LAZY = {
   "shared-runner": ["web/src/backends/wasm/shared-runner.ts"],
   "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
   "compile-vjp": ["web/src/expr/compile-vjp.ts", "web/src/expr/fill-tables.ts"],
+  "train-later": [
+    "web/src/train/later/losses.ts",
+    "web/src/train/later/metrics.ts",
+    "web/src/train/later/batches.ts",
+    "web/src/train/later/evaluation.ts",
+  ],
   "relative-positions": ["web/src/train/relative-positions.ts"],
 };
 

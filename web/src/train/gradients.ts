@@ -15,7 +15,7 @@ import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
 import { SeededDrops } from "./drops.js";
 import { inTurn } from "./in-program.js";
-import { type Loss, lossOf } from "./losses.js";
+import { type Loss, lossOf } from "./loss.js";
 import { Pass } from "./pass/pass.js";
 import { addBackward, belongs, type Seed } from "./pass/tensor-backward.js";
 import { Recorder } from "./recorder.js";

@@ -1,5 +1,13 @@
 // heed/train: gradients of layers and models, losses, optimizers, schedules, the training loop. A page that does not train loads none of it.
 
+export {
+  type Batches,
+  type BatchesOptions,
+  batches,
+  type Collated,
+  type PackedBatch,
+  type PaddedBatch,
+} from "./batches.js";
 export { loadCheckpoint, saveCheckpoint } from "./checkpoint.js";
 export { clipNorm } from "./clip-norm.js";
 export { evaluate, gradients, type InputGradients, type PassOptions, type PassResult, type Read } from "./gradients.js";
@@ -7,11 +15,23 @@ export type { ParameterGroup } from "./groups.js";
 export { type Lora, type LoraConfig, type LoraOptions, lora } from "./lora.js";
 export {
   binaryCrossEntropy,
+  type ClassLossOptions,
   type CrossEntropyOptions,
   crossEntropy,
   type LossOptions,
   meanSquaredError,
 } from "./losses.js";
+export { accuracy, type F1Options, f1, type MetricOptions, perplexity } from "./metrics.js";
+export {
+  type ContrastiveOptions,
+  type CosineOptions,
+  contrastive,
+  cosine,
+  type FocalOptions,
+  focal,
+  type KlDivergenceOptions,
+  klDivergence,
+} from "./more-losses.js";
 export { Adam, type AdamOptions, AdamW, Optimizer, Sgd, type SgdOptions, type StepOptions } from "./optimizers.js";
 export type { ApplyFunctions, ApplyGradients } from "./pass/apply.js";
 export type { PassAttentionOptions, PassAttentionResult, PassScore } from "./pass/attention.js";
