@@ -34,12 +34,13 @@ const LAZY = {
   program: ["web/src/backends/wasm/program.ts"],
   "shared-runner": ["web/src/backends/wasm/shared-runner.ts"],
   "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
-  "compile-vjp": ["web/src/expr/compile-vjp.ts", "web/src/expr/fill-tables.ts"],
+  "compile-vjp": ["web/src/expr/compile-vjp.ts"],
   "train-later": [
     "web/src/train/later/losses.ts",
     "web/src/train/later/metrics.ts",
     "web/src/train/later/batches.ts",
     "web/src/train/later/evaluation.ts",
+    "web/src/train/later/functions.ts",
   ],
   "relative-positions": ["web/src/train/relative-positions.ts"],
 };

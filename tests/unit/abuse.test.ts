@@ -676,6 +676,9 @@ const TRAIN: readonly Entry[] = [
         loss: async (of: layers.Linear, _batch: unknown, pass: train.Pass) => (await act(of)(pass)).loss,
         schedule: () => 1,
         onStep: () => {},
+        norms: true,
+        seed: 1,
+        evaluation: { every: 1, run: () => 1, larger: true, patience: 2, minDelta: 0.1 },
         checkpoint: { every: 1, save: () => {} },
       };
       return [model, options];

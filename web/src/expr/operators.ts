@@ -111,7 +111,8 @@ export type LearntInput = Learnt & ({ readonly isFrozen: boolean } | { read(): P
  * and learn by it; other calls refuse such a table.
  */
 export function table(tensor: TableInput | LearntInput): Table {
-  const read = reading("table", () => readTable(tensor));
+  // One of what learns lacks its numbers, and a call that does not read them refuses it.
+  const read = reading("table", () => readTable(tensor)) as TableData;
   return {
     at: (...indices) =>
       reading("at", () => {

@@ -51,7 +51,7 @@ export interface Expr {
   readonly op: Op;
   readonly args: readonly Expr[];
   readonly value?: number;
-  readonly table?: TableData | LearntTable;
+  readonly table?: TableData;
 }
 
 /** The arguments of `scoreMod`. */

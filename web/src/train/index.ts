@@ -12,6 +12,7 @@ export { loadCheckpoint, saveCheckpoint } from "./checkpoint.js";
 export { clipNorm } from "./clip-norm.js";
 export { evaluate, gradients, type InputGradients, type PassOptions, type PassResult, type Read } from "./gradients.js";
 export type { ParameterGroup } from "./groups.js";
+export type { Best } from "./later/evaluation.js";
 export { type Lora, type LoraConfig, type LoraOptions, lora } from "./lora.js";
 export {
   binaryCrossEntropy,
@@ -45,4 +46,4 @@ export type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpO
 export { relativeBiasVjp, relativeKeysVjp, relativeValuesVjp } from "./relative-vjp.js";
 export { constant, linear, type Schedule, warmupCosine } from "./schedules.js";
 export { Sequential, type Step } from "./sequential.js";
-export { type StepReport, type TrainOptions, train } from "./train.js";
+export { type EvaluationOptions, type StepReport, type TrainOptions, type TrainResult, train } from "./train.js";
