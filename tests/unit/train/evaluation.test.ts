@@ -88,7 +88,7 @@ describe("evaluation", () => {
 });
 
 describe("norms", () => {
-  const square = (data: Float32Array | undefined): number => (data ?? []).reduce((sum, one) => sum + one * one, 0);
+  const square = (data: Float32Array): number => data.reduce((sum, one) => sum + one * one, 0);
 
   /** The gradients of some batches, each with its share, in double precision. */
   async function reference(parts: readonly number[]) {

@@ -19,26 +19,16 @@ export interface PackedBatch {
   readonly cuSeqlens: Int32Array;
 }
 
-export interface BatchesOptions<C = undefined> {
+export interface BatchesOptions {
   /** The examples of a batch. The last one of an epoch may have fewer. */
   readonly size: number;
   /** Another order in each epoch. Default true. */
   readonly shuffle?: boolean | undefined;
   /** Of the orders, a whole number of 32 bits. Default 0. */
   readonly seed?: number | undefined;
-  /** What makes a batch of its examples. "padded" and "packed" take lists of tokens; where they are shuffled, those of a batch are of like length. */
-  readonly collate?: C;
   /** What fills a padded batch. Default 0. */
   readonly pad?: number | undefined;
 }
-
-export type Collated<E, C> = C extends "padded"
-  ? PaddedBatch
-  : C extends "packed"
-    ? PackedBatch
-    : C extends (examples: never) => infer B
-      ? Awaited<B>
-      : readonly E[];
 
 export interface Batches<B> extends AsyncIterable<B> {
   /** The batches of an epoch. */
@@ -49,11 +39,27 @@ export interface Batches<B> extends AsyncIterable<B> {
 
 const where = "batches";
 
-/** Cuts examples into batches. Each `for await` over the result is an epoch; the next one has another order. */
-export function batches<
-  E,
-  const C extends "padded" | "packed" | ((examples: readonly E[]) => unknown) | undefined = undefined,
->(examples: ArrayLike<E>, options: BatchesOptions<C>): Batches<Collated<E, C>> {
+/**
+ * Cuts examples into batches. Each `for await` over the result is an epoch; the next one has another order. `collate` makes a batch of its examples.
+ * "padded" and "packed" take lists of tokens; where they are shuffled, those of a batch are of like length.
+ */
+export function batches<E>(
+  examples: ArrayLike<E>,
+  options: BatchesOptions & { readonly collate?: undefined },
+): Batches<readonly E[]>;
+export function batches(
+  examples: ArrayLike<ArrayLike<number>>,
+  options: BatchesOptions & { readonly collate: "padded" },
+): Batches<PaddedBatch>;
+export function batches(
+  examples: ArrayLike<ArrayLike<number>>,
+  options: BatchesOptions & { readonly collate: "packed" },
+): Batches<PackedBatch>;
+export function batches<E, B>(
+  examples: ArrayLike<E>,
+  options: BatchesOptions & { readonly collate: (examples: readonly E[]) => B | Promise<B> },
+): Batches<B>;
+export function batches(examples: unknown, options: unknown): Batches<unknown> {
   const given = readCopy(where, "options", options, ["size", "shuffle", "seed", "collate", "pad"]);
   const size = readSize(where, "size", given["size"]);
   const all = guard("option", `${where}: reading examples`, () => listOf(examples, MOST_LISTED));
@@ -63,11 +69,11 @@ export function batches<
   const length = Math.ceil(all.length / size);
   let making: Promise<(step: number) => unknown> | undefined;
   let epochs = 0;
-  const at = (step: number): Promise<Collated<E, C>> =>
+  const at = (step: number): Promise<unknown> =>
     guardAsync("option", where, async () => {
       readCount(`${where}.at`, "step", step, 0, Number.MAX_SAFE_INTEGER, 0);
       making ??= import("./later/batches.js").then(({ batchesOf }) => batchesOf(all, size, given));
-      return (await making)(step) as Collated<E, C>;
+      return (await making)(step);
     });
   return {
     length,

@@ -4,7 +4,6 @@ export {
   type Batches,
   type BatchesOptions,
   batches,
-  type Collated,
   type PackedBatch,
   type PaddedBatch,
 } from "./batches.js";
