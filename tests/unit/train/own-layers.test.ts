@@ -193,7 +193,7 @@ describe("a table of what learns", () => {
   });
 
   test("is refused by calls that do not read it", async () => {
-    const message = /only pass\.attention of heed\/train takes tables of parameters and tensors/;
+    const message = /only pass\.attention takes tables of tensors/;
     const refused = { message: expect.stringMatching(message), code: "option" };
     const options = scoreModOf(table(owner.decay));
     await expect(engine.attention(q, k, k, options)).rejects.toMatchObject(refused);

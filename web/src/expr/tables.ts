@@ -24,7 +24,7 @@ export class Tables {
     const known = this.#all.get(given);
     if (known !== undefined) return known;
     const { data, shape, type, of } = Object(given);
-    if (of !== undefined) fail("only pass.attention of heed/train takes tables of parameters and tensors");
+    if (of !== undefined) fail("only pass.attention takes tables of tensors");
     if (!isFloat32Array(data)) return fail(`the data of a table must be a Float32Array, got ${showValue(data)}`);
     const copy = plainF32(data).slice();
     const table = { data: copy, shape: sizesOf(shape, copy.length, fail), type, index: this.count, offset: this.#end };

@@ -144,16 +144,19 @@ async function runPass<R extends PassResult, Back extends object>(
     const scope: Scope = new Scope({ ...context, ...(drops && { drops }) });
     try {
       const inputs: Input[] = [];
+      const want = (tensor: Tensor): void => {
+        onMade(tensor);
+        if (back === null) return;
+        const x = scope.rows(tensor).resident;
+        recorder.want(x);
+        inputs.push({ x, shape: tensor.shape });
+      };
+      const pass: Pass = new Pass(scope, want, async (logits, rule) => {
+        const { ofClasses } = await import("./later/losses.js");
+        return ofClasses(pass, logits, rule);
+      });
       // Its own errors are the caller's.
-      const returned = await act(
-        new Pass(scope, (tensor) => {
-          onMade(tensor);
-          if (back === null) return;
-          const x = scope.rows(tensor).resident;
-          recorder.want(x);
-          inputs.push({ x, shape: tensor.shape });
-        }),
-      );
+      const returned = await act(pass);
       const result = await promisedOf(
         guard("option", `${where}: reading what the pass returned`, () => ({ ...returned })),
       );

@@ -7,6 +7,7 @@ import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guardAsync } from "../base/guard.js";
 import { readCount, readFinite } from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
 import { readCopy } from "../layers/read.js";
@@ -15,7 +16,6 @@ import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js"
 import { vectorOf } from "../operations/training/vectors.js";
 import { noteLoss } from "./loss.js";
 import type { Pass as FullPass } from "./pass/pass.js";
-import { copyOf } from "./pass/values.js";
 import { classesOf, readTargets } from "./targets.js";
 
 export interface LossOptions {
@@ -59,7 +59,7 @@ export function classLoss(
   names: readonly string[],
 ): Promise<Tensor> {
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const given = readCopy(where, "options", copyOf(options), ["pass", "ignoreIndex", "weights", ...names]);
+    const given = readCopy(where, "options", options, ["pass", "ignoreIndex", "weights", ...names]);
     const { pass, weights, gamma = names.includes("gamma") ? 2 : 0 } = given;
     const scope = Pass.scopeOf(where, pass);
     const ignored = readCount(where, "ignoreIndex", given["ignoreIndex"], -100, 2 ** 31 - 1, -(2 ** 31));
@@ -68,13 +68,13 @@ export function classLoss(
       throw new HeedError("option", `${where}: labelSmoothing must be at least 0 and below 1, got ${smoothing}`);
     }
     const numbers = readTargets(where, targets, ignored);
+    const shares = weights === undefined ? undefined : (numbersOf(weights) ?? weights);
     const rows = scope.rows(await taken(scope, where, "logits", logits));
     const read = classesOf(where, numbers, { count: rows.count, classes: rows.length, ignored });
     if (weights === undefined && gamma === 0) {
       return run(scope, logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
     }
-    const { ofClasses } = await import("./later/losses.js");
-    return ofClasses(pass as FullPass, logits, { where, targets: read, ignored, smoothing, gamma, weights });
+    return (pass as FullPass).ofClasses(logits, { where, targets: read, ignored, smoothing, gamma, weights: shares });
   });
 }
 

@@ -8,6 +8,7 @@ import { readBoolean, readFinite, readPositive } from "../../base/read-values.js
 import { numbersOf } from "../../base/typed-array.js";
 import { readAtLeastZero, readCopy } from "../../layers/read.js";
 import type { Pass } from "../pass/pass.js";
+import type { ClassRule } from "./class-rule.js";
 
 type Options = Readonly<Record<string, unknown>>;
 type CrossEntropy = (logits: Tensor, targets: readonly number[], options: { readonly pass: Pass }) => Promise<Tensor>;
@@ -77,16 +78,6 @@ export async function klDivergence(
   if (own === undefined || wanted === undefined) throw new TypeError("there are two");
   const rows = product(logits.shape) / (logits.shape.at(-1) ?? 1);
   return pass.mul(pass.sum(pass.mul(pass.exp(wanted), pass.sub(wanted, own))), temperature ** 2 / rows);
-}
-
-/** Classes of rows, and what counts for how much. */
-export interface ClassRule {
-  readonly where: string;
-  readonly targets: Int32Array;
-  readonly ignored: number;
-  readonly smoothing: number;
-  readonly gamma: unknown;
-  readonly weights: unknown;
 }
 
 /** The mean of -w (1 - p)^gamma log p by weights, with p = softmax(logits)[target]: with gamma 0 PyTorch's cross entropy with weights. */

@@ -14,6 +14,7 @@ import { Pass as LayerPass } from "../../layers/pass.js";
 import { readAtLeastZero, readCopy } from "../../layers/read.js";
 import type { Scope } from "../../layers/scope.js";
 import { DROPOUT } from "../../operations/training/elementwise.js";
+import type { ClassLoss } from "../later/class-rule.js";
 import { type ApplyFunctions, apply } from "./apply.js";
 import { attention, type PassAttentionOptions, type PassAttentionResult, readAttention } from "./attention.js";
 import { broadcast, type Unary, unary } from "./elementwise.js";
@@ -65,10 +66,14 @@ export class Pass extends LayerPass {
   static override readonly name: string = "Pass";
   readonly #scope: Scope;
 
+  /** @internal Of crossEntropy and focal. It is given, because what loads it would be in every page that imports these. */
+  readonly ofClasses: ClassLoss;
+
   /** @internal */
-  constructor(scope: Scope, want: (x: Tensor) => void) {
+  constructor(scope: Scope, want: (x: Tensor) => void, ofClasses: ClassLoss) {
     super(scope, want);
     this.#scope = scope;
+    this.ofClasses = ofClasses;
   }
 
   add(a: PassValue, b: PassValue): Promise<Tensor> {
