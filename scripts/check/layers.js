@@ -182,6 +182,7 @@ const WEB_ROOMS = {
     "layers",
     "layers/formats",
     "layers/io",
+    "layers/generate/random.ts",
     "layers/models/tokens.ts",
     "api",
     "api/heed.ts",
@@ -194,6 +195,7 @@ const WEB_ROOMS = {
     "memory",
     "base",
     "expr/compile-vjp.ts",
+    "expr/fill-tables.ts",
     "expr/tree.ts",
   ],
 };

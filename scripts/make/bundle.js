@@ -35,6 +35,13 @@ const LAZY = {
   "shared-runner": ["web/src/backends/wasm/shared-runner.ts"],
   "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
   "compile-vjp": ["web/src/expr/compile-vjp.ts"],
+  "train-later": [
+    "web/src/train/later/losses.ts",
+    "web/src/train/later/metrics.ts",
+    "web/src/train/later/batches.ts",
+    "web/src/train/later/evaluation.ts",
+    "web/src/train/later/functions.ts",
+  ],
   "relative-positions": ["web/src/train/relative-positions.ts"],
 };
 

@@ -24,6 +24,7 @@ export async function declare(entries, folder) {
   };
   for (const entry of entries)
     open(join(made, relative(join(root, "web/src"), entry).replace(/\.ts$/, ".d.ts"))).useAll();
+  for (const file of files.values()) file.useGlobals();
   for (const [path, file] of files) {
     if (!file.isUsed) continue;
     const target = join(folder, relative(made, path));
@@ -62,6 +63,11 @@ class Declarations {
         for (const [name] of namesOf(statement)) this.use(name);
       }
     }
+  }
+
+  /** What the file adds to the types of the page or of another file refers to. */
+  useGlobals() {
+    for (const statement of this.#source.statements) if (isGlobal(statement)) this.#useIn(statement);
   }
 
   /** @param {string} name */
@@ -163,5 +169,6 @@ const isExported = (statement) =>
   ts.canHaveModifiers(statement) &&
   ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
 
-/** It adds to the types of the page. @param {ts.Statement} statement */
-const isGlobal = (statement) => ts.isModuleDeclaration(statement) && statement.name.getText() === "global";
+/** It adds to the types of the page, or to those of another file. @param {ts.Statement} statement */
+const isGlobal = (statement) =>
+  ts.isModuleDeclaration(statement) && (ts.isStringLiteral(statement.name) || statement.name.text === "global");

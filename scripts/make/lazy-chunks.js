@@ -103,6 +103,8 @@ export class LazyChunks {
     /** @type {string[]} */
     const shared = [];
     const body = code
+      // What the entry has is there already, also where the chunk uses no name of it.
+      .replaceAll(new RegExp(`import"${OPENER}:[^"]*";?\\n?`, "g"), "")
       .replaceAll(/import\{([^}]*)\}from"([^"]+)";?\n?/g, (_, list, from) => {
         const names = pairs(list);
         if (from === OPENER) values.push(...names.map(([, local]) => `${local}=open`));

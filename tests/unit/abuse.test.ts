@@ -142,6 +142,11 @@ const EXPR: readonly Entry[] = [
     const operands = OPERANDS[name] ?? (() => [1, { type: "int", op: "const", args: [], value: 1 }]);
     return [`expr.${name}`, (...given) => Reflect.apply(operator, null, given), operands];
   }),
+  [
+    "a table of a tensor",
+    (...given) => Reflect.apply(expr.table, null, given),
+    () => [{ shape: [2], isFrozen: false }],
+  ],
   ["expr.table.at", (...given) => Reflect.apply(expr.table(x(2, 2)).at, null, given), () => [0, 1]],
 ];
 
@@ -507,7 +512,7 @@ const loss = (call: Call): Call => {
 /** Methods of a pass, with arguments that are good. */
 const OF_PASS: readonly (readonly [method: string, valid: () => unknown[]])[] = [
   ...["add", "sub", "mul", "div"].map((name) => [name, () => [x(1, 2), x(2)]] as const),
-  ...["exp", "log", "sqrt", "tanh", "sigmoid", "relu", "table"].map((name) => [name, () => [x(1, 2)]] as const),
+  ...["exp", "log", "sqrt", "tanh", "sigmoid", "relu"].map((name) => [name, () => [x(1, 2)]] as const),
   ...["sum", "mean", "max"].map((name) => [name, () => [x(1, 2), { axis: [1], keepDims: true }]] as const),
   ["input", () => [x(1, 2)]],
   ["where", () => [bits(1, 2), x(1, 2), 0]],
@@ -537,7 +542,6 @@ const OF_PASS: readonly (readonly [method: string, valid: () => unknown[]])[] = 
     "apply",
     () => [{ inputs: [x(2)], forward: ([{ data }]: [Numbers]) => ({ data, shape: [2] }), backward: () => [x(2)] }],
   ],
-  ["backward", () => [LOGITS, x(1, 2)]],
 ];
 type Numbers = { readonly data: Float32Array };
 const act = (model: layers.Linear) => async (pass: train.Pass) => {
@@ -597,6 +601,11 @@ const TRAIN: readonly Entry[] = [
     return [`Pass.${method}`, call, valid];
   }),
   [
+    "Tensor.backward",
+    (...given) => inPass((_, logits) => Reflect.apply(logits.backward, logits, given)),
+    () => [x(1, 2)],
+  ],
+  [
     "new Sequential",
     (...given) => Reflect.construct(train.Sequential, given),
     () => [[linearLayer(), linearLayer()], { engine }],
@@ -608,6 +617,25 @@ const TRAIN: readonly Entry[] = [
   ],
   ["crossEntropy", loss(train.crossEntropy), () => [LOGITS, [0], withPass({ ignoreIndex: -1, labelSmoothing: 0.1 })]],
   ["crossEntropy with a shape", loss(train.crossEntropy), () => [LOGITS, { data: [0], shape: [1] }, withPass()]],
+  ["crossEntropy with weights", loss(train.crossEntropy), () => [LOGITS, [0], withPass({ weights: [1, 2] })]],
+  ["focal", loss(train.focal), () => [LOGITS, [0], withPass({ gamma: 1, weights: [1, 2], ignoreIndex: -1 })]],
+  ["contrastive", loss(train.contrastive), () => [LOGITS, x(1, 2), withPass({ temperature: 0.1, symmetric: true })]],
+  ["cosine", loss(train.cosine), () => [LOGITS, x(1, 2), withPass({ targets: [-1], margin: 0.1 })]],
+  ["klDivergence", loss(train.klDivergence), () => [x(1, 2), x(1, 2), withPass({ temperature: 2 })]],
+  ["accuracy", train.accuracy, () => [x(1, 2), [0], { ignoreIndex: 1 }]],
+  ["perplexity", train.perplexity, () => [x(1, 2), [[0]], { ignoreIndex: 1 }]],
+  ["f1", train.f1, () => [x(1, 2), [0], { average: "binary", ignoreIndex: 1 }]],
+  [
+    "batches",
+    (...given) => collect(Reflect.apply(train.batches, null, given)),
+    () => [[[1, 2], [3]], { size: 1, shuffle: true, seed: 1, collate: "padded", pad: 1 }],
+  ],
+  [
+    "the batches of a function",
+    (...given) => collect(Reflect.apply(train.batches, null, given)),
+    () => [[1, 2], { size: 1, collate: () => 1 }],
+  ],
+  ["Batches.at", (step) => train.batches([1, 2], { size: 1 }).at(step), () => [1]],
   ["meanSquaredError", loss(train.meanSquaredError), () => [LOGITS, x(1, 2), withPass()]],
   ["binaryCrossEntropy", loss(train.binaryCrossEntropy), () => [LOGITS, x(1, 2), withPass()]],
   ["new Sgd", (...given) => Reflect.construct(train.Sgd, given), () => [linearLayer(), sgd()]],
@@ -648,6 +676,9 @@ const TRAIN: readonly Entry[] = [
         loss: async (of: layers.Linear, _batch: unknown, pass: train.Pass) => (await act(of)(pass)).loss,
         schedule: () => 1,
         onStep: () => {},
+        norms: true,
+        seed: 1,
+        evaluation: { every: 1, run: () => 1, larger: true, patience: 2, minDelta: 0.1 },
         checkpoint: { every: 1, save: () => {} },
       };
       return [model, options];
@@ -679,8 +710,9 @@ const TRAIN: readonly Entry[] = [
     () => [x(1, 2, 3), x(3, 2), { outputGradient: x(1, 2, 2), offset: 0, engine, signal: signal() }],
   ],
 ];
-const sgd = (): object => ({ learningRate: 1, momentum: 0.5, nesterov: true, weightDecay: 0 });
-const adam = (): object => ({ learningRate: 1, betas: [0.9, 0.99], epsilon: 1e-8, weightDecay: 0 });
+const sgd = (): object => ({ learningRate: 1, momentum: 0.5, nesterov: true, ...groups() });
+const adam = (): object => ({ learningRate: 1, betas: [0.9, 0.99], epsilon: 1e-8, ...groups() });
+const groups = (): object => ({ weightDecay: 0, groups: [{ match: /bias/, learningRate: 1, weightDecay: 0.1 }] });
 
 /** Where the functions of a call's own may throw: those errors are the caller's. */
 const PASSES_ON = /^(?:gradients|evaluate|train|Pass\.apply)$/;

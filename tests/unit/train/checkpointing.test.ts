@@ -59,6 +59,14 @@ const CASES: readonly Case[] = [
     async (model, pass) => (await model.forward(TOKENS, { pass })).logits,
   ),
   made(
+    "GPT-2 with dropout",
+    (engine) => {
+      const config = { model_type: "gpt2", vocab_size: 11, n_embd: 12, n_layer: 3, n_head: 3, n_positions: 8 };
+      return new GPT2Model({ ...config, embd_pdrop: 0.2, resid_pdrop: 0.3, attn_pdrop: 0.4 }, { engine });
+    },
+    async (model, pass) => (await model.forward(TOKENS, { pass })).logits,
+  ),
+  made(
     "Llama with adapters",
     (engine) => {
       const model = new LlamaModel({ model_type: "llama", ...SIZES, num_key_value_heads: 1 }, { engine }).init({
@@ -97,7 +105,7 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
           const zeros = new Float32Array(output.shape.reduce((a, b) => a * b, 1));
           return { loss: await meanSquaredError(output, { data: zeros, shape: output.shape }, { pass }), output };
         },
-        { checkpointing },
+        { checkpointing, seed: 9 },
       );
       const all = await model.readGradients();
       await new AdamW(model).clear();

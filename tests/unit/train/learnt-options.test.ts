@@ -2,7 +2,7 @@
 // reference.
 
 import { afterAll, describe, expect, test } from "vitest";
-import { abs, add, mul, sub, tanh } from "../../../web/src/expr/index.js";
+import { abs, add, mul, sub, table, tanh } from "../../../web/src/expr/index.js";
 import type { Tensor } from "../../../web/src/index.js";
 import { Linear } from "../../../web/src/layers/index.js";
 import {
@@ -132,7 +132,7 @@ describe.each(FEW_KINDS)("what learns, $variant, $worker worker", async (kind) =
         },
         async (pass, { q, k, v, bias, sinks, temperature, slopes, gains }) => {
           if (!q || !k || !v || !gains) throw new Error("a scene has these");
-          const table = await pass.table(gains);
+          const gain = table(gains);
           const options = {
             ...(plain as object),
             bias,
@@ -140,7 +140,7 @@ describe.each(FEW_KINDS)("what learns, $variant, $worker worker", async (kind) =
             temperature,
             alibiSlopes: slopes,
             scoreMod: (of: { score: never; h: never; k: never }) =>
-              mod(of.score, (h, key) => table.at(h as never, key as never), of.h, of.k),
+              mod(of.score, (h, key) => gain.at(h as never, key as never), of.h, of.k),
           };
           return (await pass.attention(q, k, v, options as object)).output as Tensor;
         },

@@ -1,7 +1,7 @@
 // Ideas of one's own: layers with parameters of their own, operations in JavaScript, gradients of what is no loss.
 
 import { afterAll, describe, expect, test } from "vitest";
-import { abs, mul, sub } from "../../../web/src/expr/index.js";
+import { abs, add, type Expr, less, mul, sub, type Table, table } from "../../../web/src/expr/index.js";
 import { createHeed, type Tensor, type TensorInput } from "../../../web/src/index.js";
 import { Layer, Linear, saveSafetensors } from "../../../web/src/layers/index.js";
 import {
@@ -39,7 +39,7 @@ class Decaying extends Layer {
   }
 
   async forward(x: TensorInput, { pass }: { readonly pass: Pass }): Promise<Tensor> {
-    const slope = await pass.table(this.decay);
+    const slope = table(this.decay);
     const q = await this.query.forward(x, { pass });
     const { output } = await pass.attention(q, x, x, {
       layout: "packed",
@@ -149,6 +149,72 @@ describe("a layer of one's own", () => {
   });
 });
 
+/** What a function of scores makes of a table, whose numbers only pass.attention reads. */
+const scoreModOf = (made: Table) => ({
+  scoreMod: ({ score, h, q, k }: { score: Expr; h: Expr; q: Expr; k: Expr }) =>
+    add(score, mul(made.at(h), abs(sub(q, k)))),
+});
+
+describe("a table of what learns", () => {
+  const owner = new Decaying().init({ seed: 7 });
+  const [q, k] = [draw(12, HEADS, 3, DIM), draw(13, HEADS, LENGTH, DIM)];
+
+  test("has the numbers that pass.attention finds, wherever it was made, and gradients from masks and weights too", async () => {
+    const gains = { data: Float32Array.of(0.5, -0.25), shape: [2] };
+    const outside = table(owner.decay);
+    const once = async (make: (pass: Pass, input: Tensor) => Promise<Table> | Table) => {
+      const { inputGradients, loss } = await gradients(owner, async (pass) => {
+        const input = await pass.input(gains);
+        const of = await make(pass, input);
+        const { output } = await pass.attention(q, k, k, {
+          ...scoreModOf(of),
+          maskMod: ({ h, q, k }) => less(sub(k, q), add(of.at(h), 3)),
+          probMod: ({ prob, h }) => mul(prob, outside.at(h), of.at(h)),
+        });
+        return { loss: pass.sum(pass.mul(output, output)) };
+      });
+      return { loss, gradient: inputGradients[0]?.data };
+    };
+    const learnt = await once((_, input) => table(input));
+    expect((await once((pass, input) => pass.add(input, 0).then(table))).gradient).toEqual(learnt.gradient);
+    const constant = await once(() => table(gains));
+    expect(constant.loss).toBe(learnt.loss);
+    expect(constant.gradient).toEqual(new Float32Array(2));
+    const step = 2 ** -6;
+    for (const [place, slope] of (learnt.gradient ?? []).entries()) {
+      const at = async (by: number): Promise<number> => {
+        const data = gains.data.map((one, index) => (index === place ? one + by : one));
+        return (await once(() => table({ data, shape: [2] }))).loss;
+      };
+      expect(Math.abs(slope - ((await at(step)) - (await at(-step))) / (2 * step))).toBeLessThan(2e-3);
+    }
+    const { data } = (await owner.readGradients()).get("decay") ?? { data: [] };
+    expect(data.every((one) => one !== 0)).toBe(true);
+  });
+
+  test("is refused by calls that do not read it", async () => {
+    const message = /only pass\.attention takes tables of tensors/;
+    const refused = { message: expect.stringMatching(message), code: "option" };
+    const options = scoreModOf(table(owner.decay));
+    await expect(engine.attention(q, k, k, options)).rejects.toMatchObject(refused);
+    await expect(engine.attentionVjp(q, k, k, options)).rejects.toMatchObject(refused);
+    await gradients(owner, async (pass) => {
+      await pass.attention(q, k, k, options);
+      return { loss: pass.sum(owner.decay) };
+    });
+    await expect(engine.attention(q, k, k, options)).rejects.toMatchObject(refused);
+  });
+
+  test("must be read: operators of JavaScript are told from those of expressions", async () => {
+    const of = table(owner.decay);
+    const run = evaluate(owner, async (pass) => {
+      await pass.attention(q, k, k, { scoreMod: ({ score, h }) => of.at(h) && score });
+      return { loss: pass.sum(1) };
+    });
+    await expect(run).rejects.toThrow("Pass.attention: scoreMod must use every expression that it makes, got at");
+  });
+});
+
 describe("a pass", () => {
   const model = new Linear({ inFeatures: 1, outFeatures: 1, engine }).init();
 
@@ -178,15 +244,29 @@ describe("a pass", () => {
     const seed = draw(9, 2, 2);
     const { inputGradients } = await gradients(model, async (pass) => {
       const input = await pass.input(given);
-      await pass.backward(pass.mul(input, 3), seed);
+      await (await pass.mul(input, 3)).backward(seed);
       return { loss: await pass.sum(input) };
     });
     expect(inputGradients[0]?.data).toEqual(seed.data.map((one) => Math.fround(Math.fround(3 * one) + 1)));
     const alone = await gradients(model, async (pass) => {
-      await pass.backward(await pass.input(given), seed);
+      await (await pass.input(given)).backward(seed);
       return {};
     });
     expect(alone.inputGradients[0]?.data).toEqual(seed.data);
+  });
+
+  test("tells tensors of other passes, and of none, that they begin no way back", async () => {
+    const own = await engine.tensor(Float32Array.of(1, 2), [2]);
+    let late: Tensor | undefined;
+    await gradients(model, async (pass) => {
+      late = await pass.mul(await pass.input(own), 2);
+      await late.backward(draw(9, 2));
+      return {};
+    });
+    for (const tensor of [own, late]) {
+      await expect(tensor?.backward(draw(9, 2))).rejects.toMatchObject({ message: /Tensor\.backward/, code: /./ });
+    }
+    own.dispose();
   });
 
   test("adds losses up", async () => {
@@ -236,10 +316,14 @@ describe("a pass", () => {
       (pass, x) => pass.dropout(x, { p: 0.5 } as never),
     ],
     [
-      "Pass.backward: outputGradient must have the shape of x, got [1] for [2, 3]",
-      (pass, x) => pass.backward(x, { data: new Float32Array(1), shape: [1] }),
+      "Tensor.backward: outputGradient must have the shape of the tensor, got [1] for [2, 3]",
+      (_pass, x) => x.backward({ data: new Float32Array(1), shape: [1] }),
     ],
-    ["Pass.table: a table must have one to four axes, got []", (pass, x) => pass.table(pass.sum(x))],
+    ["heed/expr: a table must have one to 4 axes", async (pass, x) => table(await pass.sum(x))],
+    [
+      "Pass.attention: scoreMod is no expression of heed/expr: at takes whole numbers",
+      (pass, x) => pass.attention(x, x, x, { scoreMod: () => ({ ...table(x).at(0, 0), args: [0.5, 0.5] }) as never }),
+    ],
     ["Pass.apply: forward must be a function, got undefined", (pass, x) => pass.apply({ inputs: [x] } as never)],
   ])("refuses: %s", async (message, act) => {
     const run = gradients(model, async (pass) => {

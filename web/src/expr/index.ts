@@ -6,6 +6,8 @@ export type {
   Expr,
   ExprType,
   Leaf,
+  Learnt,
+  LearntTable,
   MaskModArguments,
   ModTrees,
   Op,

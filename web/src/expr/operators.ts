@@ -7,7 +7,7 @@ import { compile } from "./compile.js";
 import { begin, born } from "./family.js";
 import { reading as readingOf } from "./reading.js";
 import { checkCount, type Fail, MOST_WHOLE, RULES, ruleOfTable, sizesOf, typeOf, typeOfConstant } from "./rules.js";
-import { COMPILER, type Expr, type ExprType, type TableData } from "./tree.js";
+import { COMPILER, type Expr, type ExprType, type Learnt, type LearntTable, type TableData } from "./tree.js";
 
 // Engines find the compiler here. Bundlers keep this statement with the operators, but would drop it from an index of re-exports.
 Reflect.defineProperty(globalThis, COMPILER, { value: { begin, compile } });
@@ -103,9 +103,16 @@ export type TableInput =
     }
   | { readonly data: Uint16Array; readonly shape: readonly number[]; readonly dtype: "f16" };
 
-/** Makes a table of one to four axes, and copies its numbers. */
-export function table(tensor: TableInput): Table {
-  const read = reading("table", () => readTable(tensor));
+/** A parameter of a layer of one's own, or a tensor. */
+export type LearntInput = Learnt & ({ readonly isFrozen: boolean } | { read(): Promise<Float32Array> });
+
+/**
+ * Makes a table of one to four axes, and copies its numbers. Those of a parameter or a tensor are read when `pass.attention` of heed/train runs,
+ * and learn by it; other calls refuse such a table.
+ */
+export function table(tensor: TableInput | LearntInput): Table {
+  // One of what learns lacks its numbers, and a call that does not read them refuses it.
+  const read = reading("table", () => readTable(tensor)) as TableData;
   return {
     at: (...indices) =>
       reading("at", () => {
@@ -135,10 +142,22 @@ function copyOf(data: unknown, dtype: unknown): { readonly type: ExprType; reado
   return type === undefined ? null : { type, numbers: new Float64Array(data as Float32Array) };
 }
 
-function readTable(tensor: unknown): TableData {
+function readTable(tensor: unknown): TableData | LearntTable {
+  const refuse: Fail = (rule) => {
+    throw new HeedError("shape", `heed/expr: ${rule}`);
+  };
+  if (
+    typeof tensor === "object" &&
+    tensor !== null &&
+    "shape" in tensor &&
+    ("isFrozen" in tensor || "read" in tensor)
+  ) {
+    const { shape } = tensor;
+    return { of: tensor as Learnt, shape: sizesOf(shape, null, refuse), type: "float" };
+  }
   if (typeof tensor !== "object" || tensor === null || !("data" in tensor) || !("shape" in tensor)) {
-    const hint = "; read() gives the data of a tensor that lives in an engine";
-    throw new HeedError("dtype", `heed/expr: a table must be { data, shape }, got ${showValue(tensor)}${hint}`);
+    const rule = "a table must be { data, shape }, a parameter or a tensor";
+    throw new HeedError("dtype", `heed/expr: ${rule}, got ${showValue(tensor)}`);
   }
   const { data: given, shape } = tensor;
   const copy = copyOf(given, "dtype" in tensor && tensor.dtype);
@@ -149,9 +168,7 @@ function readTable(tensor: unknown): TableData {
     );
   }
   const { type, numbers } = copy;
-  const sizes = sizesOf(shape, numbers.length, (rule) => {
-    throw new HeedError("shape", `heed/expr: ${rule}`);
-  });
+  const sizes = sizesOf(shape, numbers.length, refuse);
   if (type === "int" && numbers.some((value) => Math.abs(value) > MOST_WHOLE)) {
     throw new HeedError("option", "heed/expr: whole numbers of a table must be between -2^24 and 2^24");
   }

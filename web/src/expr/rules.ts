@@ -72,7 +72,7 @@ export function ruleOf(op: unknown): Rule | undefined {
 }
 
 /** The rule of `at`: one index for each axis of the table. */
-export function ruleOfTable({ type, shape }: TableData): Rule {
+export function ruleOfTable({ type, shape }: Pick<TableData, "type" | "shape">): Rule {
   return { gives: type, takes: shape.map(() => "whole") };
 }
 
@@ -107,13 +107,13 @@ export function typeOfConstant(value: unknown, fail: Fail): ExprType {
 
 export const MOST_AXES = 4;
 
-/** Checks the shape of a table with so many numbers. */
-export function sizesOf(shape: unknown, numbers: number, fail: Fail): readonly number[] {
+/** Checks the shape of a table with so many numbers, or with as many as it says. */
+export function sizesOf(shape: unknown, numbers: number | null, fail: Fail): readonly number[] {
   const axes = Array.isArray(shape) ? shape.length : 0;
   const sizes = Array.from({ length: axes <= MOST_AXES ? axes : 0 }, (_, axis) => Reflect.get(Object(shape), axis));
   const areSizes = sizes.length > 0 && sizes.every((size) => Number.isInteger(size) && size > 0 && size <= MOST_WHOLE);
-  if (areSizes && sizes.reduce((total, size) => total * size, 1) === numbers) return sizes;
+  if (areSizes && (numbers === null || sizes.reduce((total, size) => total * size, 1) === numbers)) return sizes;
   return fail(
-    `a table must have one to ${MOST_AXES} axes, each of 1 or more, and as many numbers, got ${showValue(shape)} and ${numbers}`,
+    `a table must have one to ${MOST_AXES} axes, each of 1 or more, and as many numbers, got ${showValue(shape)} and ${numbers ?? "theirs"}`,
   );
 }

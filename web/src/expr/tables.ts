@@ -23,7 +23,8 @@ export class Tables {
   add(given: unknown, fail: Fail): ProgramTable {
     const known = this.#all.get(given);
     if (known !== undefined) return known;
-    const { data, shape, type } = Object(given);
+    const { data, shape, type, of } = Object(given);
+    if (of !== undefined) fail("only pass.attention takes tables of tensors");
     if (!isFloat32Array(data)) return fail(`the data of a table must be a Float32Array, got ${showValue(data)}`);
     const copy = plainF32(data).slice();
     const table = { data: copy, shape: sizesOf(shape, copy.length, fail), type, index: this.count, offset: this.#end };

@@ -35,6 +35,16 @@ export interface TableData {
   readonly type: ExprType;
 }
 
+/** A parameter of a layer or a tensor, whose numbers `pass.attention` of heed/train reads when it runs. */
+export interface Learnt {
+  readonly shape: readonly number[];
+}
+
+/** A table of what learns. A call that does not read its numbers first refuses it. */
+export interface LearntTable extends Omit<TableData, "data"> {
+  readonly of: Learnt;
+}
+
 /** An expression. The arguments of the functions `scoreMod`, `maskMod` and `probMod` are expressions too. */
 export interface Expr {
   readonly type: ExprType;

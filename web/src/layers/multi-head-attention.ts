@@ -24,7 +24,7 @@ import { Linear } from "./linear.js";
 import { RMSNorm } from "./norm.js";
 import type { Packing } from "./packing.js";
 import type { Pass } from "./pass.js";
-import { checkDivides, readOnce, readSize, readSizes, required } from "./read.js";
+import { checkDivides, readOnce, readShare, readSize, readSizes, required } from "./read.js";
 import type { Filling, GivenParameters } from "./read-parameters.js";
 import { heldBy, PASSED_OPTIONS, readOptions, ruleOf, type Unchecked } from "./read-rule.js";
 import { rotate } from "./rotate.js";
@@ -52,6 +52,8 @@ export interface MultiHeadAttentionOptions extends LayerOptions {
   readonly rope?: InnerRope | false | undefined;
   /** The sliding window of calls that give none. */
   readonly window?: AttentionOptions["window"];
+  /** The share of weights that `gradients` of heed/train drops, where a call gives none. Default 0. */
+  readonly dropout?: number | undefined;
 }
 
 export type InnerRope = Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling">;
@@ -97,6 +99,7 @@ const NAMES = [
   "qkNorm",
   "rope",
   "window",
+  "dropout",
   "engine",
 ];
 
@@ -116,6 +119,7 @@ export class MultiHeadAttention extends Layer {
   readonly #keyNorm: RMSNorm | null;
   readonly #window: unknown;
   readonly #rotation: Rotation | null;
+  readonly #dropout: number;
 
   constructor(options: MultiHeadAttentionOptions) {
     const where = "MultiHeadAttention";
@@ -146,6 +150,7 @@ export class MultiHeadAttention extends Layer {
         : this.part(name, new RMSNorm({ ...epsilon, shape: headDim, engine }));
     this.#queryNorm = norm("q_norm");
     this.#keyNorm = norm("k_norm");
+    this.#dropout = readShare(where, "dropout", given["dropout"]);
     this.#window =
       given["window"] === undefined
         ? undefined
@@ -272,7 +277,7 @@ export class MultiHeadAttention extends Layer {
         key: await this.#turned(inner, projected.key, this.#keyNorm, this.kvHeads, rule.positions.key),
         value: projected.value,
       };
-      const attended = await inner.attention(this.where, tensors, rule);
+      const attended = await inner.attention(this.where, tensors, this.#dropping(inner, rule));
       const { heads, kvHeads } = this;
       const isCached = rule.cache !== null;
       const result = await hookedHeads(inner, attended, {
@@ -288,6 +293,13 @@ export class MultiHeadAttention extends Layer {
       return { ...result, output };
     };
     return scope.inner(act, tensorsOf);
+  }
+
+  /** The rule with dropout where the pass learns. */
+  #dropping({ drops }: Scope, rule: MultiHeadRule): MultiHeadRule {
+    const p = Math.fround(this.#dropout);
+    if (drops === null || p === 0 || rule.problem.dropout !== null) return rule;
+    return { ...rule, problem: { ...rule.problem, dropout: { p, seed: drops.seed() } } };
   }
 
   async #turned(scope: Scope, x: Tensor, norm: RMSNorm | null, heads: number, positions: Positions): Promise<Tensor> {

@@ -65,6 +65,13 @@ export function readAtLeastZero(where: string, name: string, value: unknown, abs
   throw new HeedError("option", `${where}: ${name} must be at least 0, got ${number}`);
 }
 
+/** A share of numbers to drop, from 0 to below 1. Default 0. */
+export function readShare(where: string, name: string, value: unknown): number {
+  const share = readAtLeastZero(where, name, value, 0);
+  if (share < 1) return share;
+  throw new HeedError("option", `${where}: ${name} must be below 1, got ${share}`);
+}
+
 /** Throws unless `count` divides `whole`. */
 export function checkDivides(where: string, name: string, count: number, of: string, whole: number): void {
   if (whole % count === 0) return;

@@ -46,6 +46,19 @@ export interface PassContext {
   readonly tape?: Tape;
   /** Absent where nothing is looked at or changed on the way. */
   readonly watch?: Watch;
+  /** Absent where nothing is dropped. */
+  readonly drops?: Drops;
+  /** Is told of every tensor of the pass. */
+  readonly onMade?: (tensor: Tensor) => void;
+}
+
+/** What drops numbers in a pass that learns, by seeds in the order in which they are asked for. */
+export interface Drops {
+  /** Another one of 32 bits each time. */
+  seed(): number;
+  /** Makes what begins anew with the same seeds, as often as it is called. */
+  fork(): () => Drops;
+  drop(scope: Scope, x: Tensor, p: number): Promise<Tensor>;
 }
 
 export class Scope {
@@ -58,6 +71,8 @@ export class Scope {
   readonly tape: Tape | null;
   /** What the pass looks at and changes on its way. */
   readonly watch: Watch | null;
+  /** Where the pass learns. */
+  readonly drops: Drops | null;
   readonly #program: Program;
   readonly #context: PassContext;
   readonly #made = new Set<Tensor>();
@@ -69,6 +84,7 @@ export class Scope {
     this.held = context.held;
     this.tape = context.tape ?? null;
     this.watch = context.watch ?? null;
+    this.drops = context.drops ?? null;
     this.#context = context;
   }
 
@@ -77,8 +93,9 @@ export class Scope {
     act: (scope: Scope) => Promise<R>,
     resultsOf: (result: R) => readonly (Tensor | undefined)[],
     tape = this.tape,
+    drops = this.drops,
   ): Promise<R> {
-    const scope = new Scope({ ...this.#context, ...(tape && { tape }) });
+    const scope = new Scope({ ...this.#context, ...(tape && { tape }), ...(drops && { drops }) });
     try {
       const result = await act(scope);
       for (const tensor of resultsOf(result))
@@ -96,8 +113,9 @@ export class Scope {
     resultsOf: (result: R) => readonly (Tensor | undefined)[],
   ): Promise<R> {
     const fork = this.tape?.fork() ?? null;
-    if (fork === null) return this.inner(act, resultsOf);
-    const result = await this.inner(act, resultsOf, fork.tape);
+    const drops = this.drops?.fork();
+    if (fork === null) return this.inner(act, resultsOf, this.tape, drops?.());
+    const result = await this.inner(act, resultsOf, fork.tape, drops?.());
     const madeOf = (made: R): readonly Resident[] =>
       resultsOf(made).flatMap((tensor) => (tensor === undefined ? [] : [this.#residentOf(tensor)]));
     fork.record({
@@ -106,6 +124,7 @@ export class Scope {
           async (scope) => use(madeOf(await act(scope))),
           () => [],
           tape,
+          drops?.(),
         ),
       made: madeOf(result),
     });
@@ -123,6 +142,11 @@ export class Scope {
   /** A scope with one result. */
   one(act: (scope: Scope) => Promise<Tensor>): Promise<Tensor> {
     return this.inner(act, (tensor) => [tensor]);
+  }
+
+  /** Where the pass learns, a share p of the numbers becomes 0, and the others grow; elsewhere they stay as they are. */
+  async dropout(x: Tensor, p: number): Promise<Tensor> {
+    return this.drops === null || p === 0 ? x : this.drops.drop(this, x, p);
   }
 
   /** Gives up a tensor when it is computed. It then outlives the pass. */
@@ -208,7 +232,7 @@ export class Scope {
         : await cache.attend(where, program, placedProblem);
     const result = resultOf(program, problem.lse === null ? { ...computed, lse: null } : computed, shapes, output);
     const parts = Object.values(result).filter((part) => part instanceof Tensor);
-    for (const part of parts) this.#made.add(part);
+    for (const part of parts) this.#take(part);
     const { output: made } = result;
     if (!(made instanceof Tensor)) return result;
     const kept = computed.lse?.kind === "resident" ? [computed.lse.resident] : [];
@@ -248,8 +272,12 @@ export class Scope {
   }
 
   #own(resident: Resident, shape: readonly number[]): Tensor {
-    const tensor = new Tensor(this.#program, resident, shape);
+    return this.#take(new Tensor(this.#program, resident, shape));
+  }
+
+  #take(tensor: Tensor): Tensor {
     this.#made.add(tensor);
+    this.#context.onMade?.(tensor);
     return tensor;
   }
 }

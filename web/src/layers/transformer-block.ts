@@ -22,7 +22,7 @@ import {
 } from "./multi-head-attention.js";
 import { LayerNorm, type NormOptions, RMSNorm } from "./norm.js";
 import type { Pass } from "./pass.js";
-import { readOnce, readSize, readSizes } from "./read.js";
+import { readOnce, readShare, readSize, readSizes } from "./read.js";
 import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
@@ -61,6 +61,10 @@ export interface TransformerBlockOptions extends LayerOptions {
   readonly rope?: InnerRope | false | undefined;
   /** The sliding window of self attention, where a call gives none. */
   readonly window?: readonly [number, number] | undefined;
+  /** The share of numbers that `gradients` of heed/train drops of what attention and the feed-forward network add. Default 0. */
+  readonly dropout?: number | undefined;
+  /** Likewise of the weights of attention. Default 0. */
+  readonly attentionDropout?: number | undefined;
 }
 
 /** Options of an attention inside a block. */
@@ -123,6 +127,8 @@ export const BLOCK_OPTIONS = [
   "qkNorm",
   "rope",
   "window",
+  "dropout",
+  "attentionDropout",
   "engine",
 ] as const;
 
@@ -142,6 +148,7 @@ export class TransformerBlock extends Layer {
   readonly #postNorms: readonly (LayerNorm | RMSNorm)[];
   readonly #isFirst: boolean;
   readonly #dim: number;
+  readonly #dropout: number;
 
   constructor(options: TransformerBlockOptions) {
     const where = "TransformerBlock";
@@ -152,11 +159,13 @@ export class TransformerBlock extends Layer {
     const heads = readSize(where, "heads", given["heads"]);
     const hidden = readCount(where, "hidden", given["hidden"], 4 * dim);
     const { qkv, out, mlp, norm: normBias } = readBias(where, given["bias"], !isGated(activation));
-    const attention = { embedDim: dim, heads, kvHeads, headDim, bias: { qkv, out }, engine };
+    const dropout = readShare(where, "attentionDropout", given["attentionDropout"]);
+    const attention = { embedDim: dim, heads, kvHeads, headDim, bias: { qkv, out }, dropout, engine };
     const hasCross = readBoolean(where, "cross", given["cross"], false);
     const qkNorm = readBoolean(where, "qkNorm", given["qkNorm"], false) && { epsilon };
     const makeNorm = normMaker(where, { kind: given["norm"], bias: normBias, shape: dim, epsilon, engine });
     this.#dim = dim;
+    this.#dropout = readShare(where, "dropout", given["dropout"]);
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
     this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, qkNorm, rope, window }));
     this.#cross = hasCross
@@ -262,10 +271,11 @@ export class TransformerBlock extends Layer {
     const norm = this.#norms[at] ?? null;
     const postNorm = this.#postNorms[at];
     const input = norm === null || !this.#isFirst ? x : await norm.compute(scope, x);
-    const sum =
-      postNorm === undefined
-        ? await act(input, x)
-        : await pointwise(scope, await postNorm.compute(scope, await act(input, null)), { addend: x });
+    const p = scope.drops === null ? 0 : this.#dropout;
+    const isSum = postNorm === undefined && p === 0;
+    const made = await act(input, isSum ? x : null);
+    const branch = postNorm === undefined ? made : await postNorm.compute(scope, made);
+    const sum = isSum ? made : await pointwise(scope, await scope.dropout(branch, p), { addend: x });
     return norm === null || this.#isFirst ? sum : norm.compute(scope, sum);
   }
 }

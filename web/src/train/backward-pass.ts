@@ -6,7 +6,7 @@ import type { Parameter } from "../layers/parameters.js";
 import type { Variable } from "../layers/variable.js";
 import { COMBINE } from "../operations/training/combine.js";
 import { vectorOf } from "../operations/training/vectors.js";
-import type { Loss } from "./losses.js";
+import type { Loss } from "./loss.js";
 import type { Recorder } from "./recorder.js";
 
 /** Makes a gradient that begins with `addend`, or with zeros. */

@@ -20,26 +20,46 @@ export function clipNorm(model: Layer, most: number): Promise<number> {
     if (typeof most !== "number" || !(most > 0)) {
       throw refusal(where, "the norm", "above 0", most);
     }
-    return inTurn(model, () => inProgram(model, where, (program) => clip(program, model, most)));
+    return (await clipped(where, model, most)).norm;
   });
 }
 
-async function clip(program: Program, model: Layer, most: number): Promise<number> {
-  const variables = learnt(model, program.root)
+/** The norms of the gradients before they are clipped: of all of them, and by the paths of layers. */
+export interface Norms {
+  readonly norm: number;
+  readonly layers: ReadonlyMap<string, number>;
+}
+
+/** @internal Clips, and gives the norms before. */
+export function clipped(where: string, model: Layer, most: number): Promise<Norms> {
+  return inTurn(model, () => inProgram(model, where, (program) => clip(program, model, most)));
+}
+
+async function clip(program: Program, model: Layer, most: number): Promise<Norms> {
+  const given = learnt(model, program.root)
     .filter(isLearning)
-    .map(({ variable }) => variable);
-  const given = variables.flatMap((variable) =>
-    variable.gradient === null ? [] : [{ variable, gradient: variable.gradient }],
-  );
-  const sums: Resident[] = [];
+    .flatMap(({ variable, parameters }) => {
+      const [name = ""] = parameters.keys();
+      const { gradient } = variable;
+      return gradient === null ? [] : [{ variable, gradient, path: name.replace(/\.?[^.]*$/, "") }];
+    });
+  const sums: Resident[][] = [];
   for (const { gradient } of given) {
-    for (const { resident } of await program.run(SQUARE_SUM, { rows: vectorOf(gradient) })) sums.push(resident);
+    const made = await program.run(SQUARE_SUM, { rows: vectorOf(gradient) });
+    sums.push(made.map(({ resident }) => resident));
   }
   let squares = 0;
-  for (const sum of sums) squares += (await program.download(sum))[0] ?? 0;
+  const layers = new Map<string, number>();
+  for (const [at, { path }] of given.entries()) {
+    for (const sum of sums[at] ?? []) {
+      const [own = 0] = await program.download(sum);
+      squares += own;
+      layers.set(path, Math.hypot(layers.get(path) ?? 0, Math.sqrt(own)));
+    }
+  }
   const norm = Math.sqrt(squares);
   const factor = most / (norm + EPSILON);
-  if (!(factor < 1)) return norm;
+  if (!(factor < 1)) return { norm, layers };
   const scaled: Resident[] = [];
   for (const { gradient } of given) {
     const problem = { x: vectorOf(gradient), y: null, a: factor, b: 0 };
@@ -50,5 +70,5 @@ async function clip(program: Program, model: Layer, most: number): Promise<numbe
     const gradient = scaled[at];
     if (gradient !== undefined) variable.setGradient(program.keep(gradient));
   }
-  return norm;
+  return { norm, layers };
 }

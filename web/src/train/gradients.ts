@@ -6,16 +6,18 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { asF32 } from "../base/f16.js";
 import { guard, guardAsync } from "../base/guard.js";
-import { readBoolean, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
+import { readBoolean, readCount, readFinite, readSignal, throwIfAborted } from "../base/read-values.js";
 import { Layer } from "../layers/layer.js";
 import { endPass } from "../layers/passes.js";
 import { readOnce } from "../layers/read.js";
 import { Scope } from "../layers/scope.js";
 import { runBackward } from "./backward.js";
 import { BackwardPass } from "./backward-pass.js";
+import { SeededDrops } from "./drops.js";
 import { inTurn } from "./in-program.js";
-import { type Loss, lossOf } from "./losses.js";
-import { Pass, type Seed } from "./pass/pass.js";
+import { type Loss, lossOf } from "./loss.js";
+import { Pass } from "./pass/pass.js";
+import { addBackward, belongs, type Seed } from "./pass/tensor-backward.js";
 import { Recorder } from "./recorder.js";
 import { checkModel, learn, learnt } from "./variables.js";
 
@@ -23,13 +25,15 @@ export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
   /** A factor of all gradients, such as 1 / n where n batches make a step. Default 1. */
   readonly scale?: number | undefined;
+  /** Of what layers drop, a whole number of 32 bits. Default the number of calls before with this model. */
+  readonly seed?: number | undefined;
   /** Keeps only what goes into transformer blocks, and computes each block again in the backward pass. Changes no bit. Default false. */
   readonly checkpointing?: boolean | undefined;
 }
 
 /**
  * What the function of a pass returns: its loss, which is what a loss function gave or any one number, and whatever else is asked for,
- * or promises of them. A pass that begins its way back by `pass.backward` needs no loss.
+ * or promises of them. A pass that begins its way back by `tensor.backward` needs no loss.
  */
 export interface PassResult {
   readonly loss?: Tensor | Promise<Tensor> | undefined;
@@ -83,6 +87,9 @@ export function evaluate<R extends PassResult>(
   return runPass("evaluate", model, act, options, null);
 }
 
+/** How often gradients were asked for. */
+const CALLS = new WeakMap<Layer, number>();
+
 /** What the gradient is asked for of. */
 interface Input {
   readonly x: Resident;
@@ -105,18 +112,23 @@ async function runPass<R extends PassResult, Back extends object>(
   options: PassOptions | undefined,
   back: ((begun: Begun, loss: Loss | null) => Promise<{ readonly more: Back; readonly keep: () => void }>) | null,
 ): Promise<Read<R> & Back> {
-  const given = options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "checkpointing"]);
+  const given =
+    options === undefined ? {} : readOnce(where, "options", options, ["signal", "scale", "seed", "checkpointing"]);
   const signal = guard("option", `${where}: reading signal`, () => {
     const read = readSignal(where, given["signal"]);
     throwIfAborted(where, read);
     return read;
   });
   const scale = readFinite(where, "scale", given["scale"], 1);
+  const seed = readCount(where, "seed", given["seed"], null, 2 ** 32 - 1, 0);
   const isCheckpointing = readBoolean(where, "checkpointing", given["checkpointing"], false);
   checkModel(where, model);
   if (typeof act !== "function") {
     throw new HeedError("option", `${where}: the pass must be a function, got ${showValue(act)}`);
   }
+  const calls = CALLS.get(model) ?? 0;
+  if (back !== null) CALLS.set(model, calls + 1);
+  const drops = back === null ? undefined : new SeededDrops(seed ?? calls);
   const begun = await Layer.engineOf(model).begin(signal, Layer.moduleOf(model, "training"));
   const { program } = begun;
   try {
@@ -125,25 +137,26 @@ async function runPass<R extends PassResult, Back extends object>(
       return back === null ? learnt(model, program.root) : learn(where, model, program.root);
     });
     const recorder = new Recorder(program, learning, { isCheckpointing, wantsGradients: back !== null });
-    const scope = new Scope({ ...begun, signal, held: new Map(), released: [], tape: recorder });
+    addBackward();
+    const seeds: Seed[] = [];
+    const onMade = (tensor: Tensor): void => belongs(tensor, { scope, seeds });
+    const context = { ...begun, signal, held: new Map(), released: [], tape: recorder, onMade };
+    const scope: Scope = new Scope({ ...context, ...(drops && { drops }) });
     try {
       const inputs: Input[] = [];
-      const seeds: Seed[] = [];
+      const want = (tensor: Tensor): void => {
+        onMade(tensor);
+        if (back === null) return;
+        const x = scope.rows(tensor).resident;
+        recorder.want(x);
+        inputs.push({ x, shape: tensor.shape });
+      };
+      const pass: Pass = new Pass(scope, want, async (logits, rule) => {
+        const { ofClasses } = await import("./later/losses.js");
+        return ofClasses(pass, logits, rule);
+      });
       // Its own errors are the caller's.
-      const returned = await act(
-        new Pass(
-          scope,
-          (tensor) => {
-            if (back === null) return;
-            const x = scope.rows(tensor).resident;
-            recorder.want(x);
-            inputs.push({ x, shape: tensor.shape });
-          },
-          (seed) => {
-            seeds.push(seed);
-          },
-        ),
-      );
+      const returned = await act(pass);
       const result = await promisedOf(
         guard("option", `${where}: reading what the pass returned`, () => ({ ...returned })),
       );

@@ -2,51 +2,43 @@
 
 import type { TensorInput } from "../api/options.js";
 import { Tensor } from "../api/tensor.js";
-import type { Operation, Resident } from "../backends/backend.js";
+import type { Operation } from "../backends/backend.js";
 import { showShape, showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guardAsync } from "../base/guard.js";
 import { readCount, readFinite } from "../base/read-values.js";
+import { numbersOf } from "../base/typed-array.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import { Pass } from "../layers/pass.js";
 import { readCopy } from "../layers/read.js";
 import type { Scope } from "../layers/scope.js";
-import type { Tape } from "../layers/tape.js";
 import { CROSS_ENTROPY, ELEMENT_LOSSES } from "../operations/training/losses.js";
 import { vectorOf } from "../operations/training/vectors.js";
+import { noteLoss } from "./loss.js";
+import type { Pass as FullPass } from "./pass/pass.js";
 import { classesOf, readTargets } from "./targets.js";
 
 export interface LossOptions {
   readonly pass: Pass;
 }
 
-export interface CrossEntropyOptions extends LossOptions {
+export interface ClassLossOptions extends LossOptions {
   /** Rows with this target count for nothing. A whole number of 32 bits. Default -100. */
   readonly ignoreIndex?: number | undefined;
+  /** How much a target counts, a number for each class. The mean is divided by the sum of those of all targets. Default all 1. */
+  readonly weights?: ArrayLike<number> | undefined;
+}
+
+export interface CrossEntropyOptions extends ClassLossOptions {
   /** The share of a target that goes to all classes alike, from 0 to below 1. Default 0. */
   readonly labelSmoothing?: number | undefined;
-}
-
-/** A loss's gradient in its predictions, with which the backward pass begins. */
-export interface Loss {
-  /** Of the pass that made it. */
-  readonly tape: Tape | null;
-  readonly x: Resident;
-  readonly gradient: Resident;
-}
-
-const LOSSES = new WeakMap<Tensor, Loss>();
-
-/** Null: no loss. */
-export function lossOf(tensor: Tensor): Loss | null {
-  return LOSSES.get(tensor) ?? null;
 }
 
 /** Runs an operation whose results are a loss of x and its gradient in x. */
 async function run<P extends object>(scope: Scope, x: Tensor, operation: Operation<P>, problem: P): Promise<Tensor> {
   const [loss, gradient] = await scope.run(operation, problem, [[], x.shape]);
   if (loss === undefined || gradient === undefined) throw new TypeError("a loss has a gradient");
-  LOSSES.set(loss, { tape: scope.tape, x: scope.rows(x).resident, gradient: scope.rows(gradient).resident });
+  noteLoss(loss, { tape: scope.tape, x: scope.rows(x).resident, gradient: scope.rows(gradient).resident });
   return loss;
 }
 
@@ -55,19 +47,34 @@ async function run<P extends object>(scope: Scope, x: Tensor, operation: Operati
  * are: what pads the shorter ones is ignored.
  */
 export function crossEntropy(logits: Tensor, targets: TokenInput, options: CrossEntropyOptions): Promise<Tensor> {
-  const where = "crossEntropy";
+  return classLoss("crossEntropy", logits, targets, options, ["labelSmoothing"]);
+}
+
+/** @internal `names`: options that only this one has. */
+export function classLoss(
+  where: string,
+  logits: Tensor,
+  targets: TokenInput,
+  options: ClassLossOptions,
+  names: readonly string[],
+): Promise<Tensor> {
   return guardAsync("option", `${where}: reading its arguments`, async () => {
-    const given = readCopy(where, "options", options, ["pass", "ignoreIndex", "labelSmoothing"]);
-    const scope = Pass.scopeOf(where, given["pass"]);
+    const given = readCopy(where, "options", options, ["pass", "ignoreIndex", "weights", ...names]);
+    const { pass, weights, gamma = names.includes("gamma") ? 2 : 0 } = given;
+    const scope = Pass.scopeOf(where, pass);
     const ignored = readCount(where, "ignoreIndex", given["ignoreIndex"], -100, 2 ** 31 - 1, -(2 ** 31));
     const smoothing = readFinite(where, "labelSmoothing", given["labelSmoothing"], 0);
     if (!(smoothing >= 0 && smoothing < 1)) {
       throw new HeedError("option", `${where}: labelSmoothing must be at least 0 and below 1, got ${smoothing}`);
     }
     const numbers = readTargets(where, targets, ignored);
+    const shares = weights === undefined ? undefined : (numbersOf(weights) ?? weights);
     const rows = scope.rows(await taken(scope, where, "logits", logits));
     const read = classesOf(where, numbers, { count: rows.count, classes: rows.length, ignored });
-    return run(scope, logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
+    if (weights === undefined && gamma === 0) {
+      return run(scope, logits, CROSS_ENTROPY, { logits: rows, targets: read, ignored, smoothing });
+    }
+    return (pass as FullPass).ofClasses(logits, { where, targets: read, ignored, smoothing, gamma, weights: shares });
   });
 }
 

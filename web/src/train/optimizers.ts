@@ -11,8 +11,23 @@ import { readAtLeastZero, readOnce } from "../layers/read.js";
 import type { Variable } from "../layers/variable.js";
 import { ADAM, SGD } from "../operations/training/optimizers.js";
 import { vectorOf } from "../operations/training/vectors.js";
+import { groupOf, type ParameterGroup, readGroups } from "./groups.js";
 import { inProgram, inTurn } from "./in-program.js";
 import { checkModel, isLearning, learn } from "./variables.js";
+
+/** Options of every optimizer. */
+interface CommonOptions {
+  /** Default 0; 0.01 for AdamW. */
+  readonly weightDecay?: number | undefined;
+  /** Parameters with rules of their own: of several groups that match, the first. */
+  readonly groups?: readonly ParameterGroup[] | undefined;
+}
+
+/** Of one parameter in a step. */
+export interface StepRule {
+  readonly learningRate: number;
+  readonly weightDecay: number;
+}
 
 export interface StepOptions {
   /** Of this step and those after it. */
@@ -31,13 +46,17 @@ export abstract class Optimizer {
   steps = 0;
   protected readonly where: string;
   protected readonly states = new Map<Variable, State>();
+  readonly #weightDecay: number;
+  readonly #groups: ReturnType<typeof readGroups>;
   #learningRate: number;
 
-  protected constructor(where: string, model: Layer, learningRate: unknown, absent: number) {
+  protected constructor(where: string, model: Layer, given: Readonly<Record<string, unknown>>, decay = 0) {
     checkModel(where, model);
     this.where = where;
     this.model = model;
-    this.#learningRate = readAtLeastZero(where, "learningRate", learningRate, absent);
+    this.#learningRate = readAtLeastZero(where, "learningRate", given["learningRate"], 1e-3);
+    this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], decay);
+    this.#groups = readGroups(where, given["groups"], model);
   }
 
   /** @internal Throws unless it is an optimizer of the model. */
@@ -72,9 +91,13 @@ export abstract class Optimizer {
     const all = learn(`${this.where}.step`, this.model, program.root);
     this.#forgetAllBut(new Set(all.map(({ variable }) => variable)));
     const changes: (readonly [Variable, readonly Resident[]])[] = [];
-    for (const { variable } of all.filter(isLearning)) {
+    for (const one of all.filter(isLearning)) {
+      const { variable } = one;
       const { gradient } = variable;
-      if (gradient !== null) changes.push([variable, await this.change(program, variable, gradient)]);
+      if (gradient === null) continue;
+      const { factor = 1, decay = this.#weightDecay } = groupOf(this.#groups, one) ?? {};
+      const rule = { learningRate: this.#learningRate * factor, weightDecay: decay };
+      changes.push([variable, await this.change(program, variable, gradient, rule)]);
     }
     await program.flush();
     for (const [variable, [value, ...parts]] of changes) {
@@ -115,7 +138,12 @@ export abstract class Optimizer {
   abstract readonly names: readonly string[];
 
   /** The new value, and what is kept. */
-  protected abstract change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]>;
+  protected abstract change(
+    program: Program,
+    variable: Variable,
+    gradient: Resident,
+    rule: StepRule,
+  ): Promise<readonly Resident[]>;
 
   /** Frees what it keeps. */
   dispose(): void {
@@ -123,18 +151,18 @@ export abstract class Optimizer {
   }
 }
 
+const COMMON = ["learningRate", "weightDecay", "groups"];
+
 function pairOf(name: string, resident: Resident | undefined): [string, Resident][] {
   return resident === undefined ? [] : [[name, resident]];
 }
 
-export interface SgdOptions {
+export interface SgdOptions extends CommonOptions {
   readonly learningRate: number;
   /** Default 0. */
   readonly momentum?: number | undefined;
   /** Nesterov's momentum. Default false. */
   readonly nesterov?: boolean | undefined;
-  /** Default 0. */
-  readonly weightDecay?: number | undefined;
 }
 
 /** Stochastic gradient descent. */
@@ -142,67 +170,66 @@ export class Sgd extends Optimizer {
   readonly names = ["velocities"];
   readonly #momentum: number;
   readonly #isNesterov: boolean;
-  readonly #weightDecay: number;
 
   constructor(model: Layer, options: SgdOptions) {
     const where = "Sgd";
-    const given = readOnce(where, "options", options, ["learningRate", "momentum", "nesterov", "weightDecay"]);
-    super(where, model, given["learningRate"], 1e-3);
+    const given = readOnce(where, "options", options, ["momentum", "nesterov", ...COMMON]);
+    super(where, model, given);
     this.#momentum = readFraction(where, "momentum", given["momentum"], 0);
     this.#isNesterov = readBoolean(where, "nesterov", given["nesterov"], false);
-    this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], 0);
     if (this.#isNesterov && this.#momentum === 0) {
       throw new HeedError("option", `${where}: nesterov needs a momentum above 0`);
     }
   }
 
-  protected async change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]> {
+  protected async change(
+    program: Program,
+    variable: Variable,
+    gradient: Resident,
+    rule: StepRule,
+  ): Promise<readonly Resident[]> {
     const velocities = this.states.get(variable)?.parts["velocities"];
     const kept = await program.run(SGD, {
       parameters: vectorOf(variable.value),
       gradients: vectorOf(gradient),
       velocities: velocities === undefined ? null : vectorOf(velocities),
-      rule: {
-        learningRate: this.learningRate,
-        momentum: this.#momentum,
-        weightDecay: this.#weightDecay,
-        isNesterov: this.#isNesterov,
-      },
+      rule: { ...rule, momentum: this.#momentum, isNesterov: this.#isNesterov },
     });
     return kept.map(({ resident }) => resident);
   }
 }
 
-export interface AdamOptions {
+export interface AdamOptions extends CommonOptions {
   /** Default 1e-3. */
   readonly learningRate?: number | undefined;
   /** Default [0.9, 0.999]. */
   readonly betas?: readonly [number, number] | undefined;
   /** Default 1e-8. */
   readonly epsilon?: number | undefined;
-  /** Default 0 for Adam, which adds it to the gradient, and 0.01 for AdamW, which takes it off the parameter. */
-  readonly weightDecay?: number | undefined;
 }
 
-/** Adam, by PyTorch's formulas. */
+/** Adam, by PyTorch's formulas. It adds weight decay to the gradient; AdamW takes it off the parameter. */
 export class Adam extends Optimizer {
   readonly names = ["means", "squares"];
   readonly #betas: readonly [number, number];
   readonly #epsilon: number;
-  readonly #weightDecay: number;
   readonly #isDecoupled: boolean;
 
   constructor(model: Layer, options: AdamOptions = {}, isDecoupled = false) {
     const where = isDecoupled ? "AdamW" : "Adam";
-    const given = readOnce(where, "options", options, ["learningRate", "betas", "epsilon", "weightDecay"]);
-    super(where, model, given["learningRate"], 1e-3);
+    const given = readOnce(where, "options", options, ["betas", "epsilon", ...COMMON]);
+    super(where, model, given, isDecoupled ? 0.01 : 0);
     this.#betas = readBetas(where, given["betas"]);
     this.#epsilon = readAtLeastZero(where, "epsilon", given["epsilon"], 1e-8);
-    this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], isDecoupled ? 0.01 : 0);
     this.#isDecoupled = isDecoupled;
   }
 
-  protected async change(program: Program, variable: Variable, gradient: Resident): Promise<readonly Resident[]> {
+  protected async change(
+    program: Program,
+    variable: Variable,
+    gradient: Resident,
+    rule: StepRule,
+  ): Promise<readonly Resident[]> {
     const [beta1, beta2] = this.#betas;
     const zeros = (): Resident => program.upload(new Float32Array(gradient.elements));
     const { parts, steps } = this.states.get(variable) ?? { parts: {}, steps: 0 };
@@ -213,11 +240,10 @@ export class Adam extends Optimizer {
       means: vectorOf(means),
       squares: vectorOf(squares),
       rule: {
-        learningRate: this.learningRate,
+        ...rule,
         beta1,
         beta2,
         epsilon: this.#epsilon,
-        weightDecay: this.#weightDecay,
         rest1: 1 - beta1,
         rest2: 1 - beta2,
         correction1: 1 - beta1 ** (steps + 1),

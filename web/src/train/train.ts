@@ -7,6 +7,7 @@ import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import {
   isRecord,
+  readBoolean,
   readCount,
   readPositive,
   readRecord,
@@ -19,8 +20,9 @@ import { unlessAborted } from "../base/unless-aborted.js";
 import type { Layer } from "../layers/layer.js";
 import { readOnce } from "../layers/read.js";
 import { saveCheckpoint } from "./checkpoint.js";
-import { clipNorm } from "./clip-norm.js";
+import { clipped, type Norms } from "./clip-norm.js";
 import { gradients } from "./gradients.js";
+import type { Best } from "./later/evaluation.js";
 import { Optimizer } from "./optimizers.js";
 import type { Pass } from "./pass/pass.js";
 import { checkModel } from "./variables.js";
@@ -33,8 +35,36 @@ export interface StepReport {
   readonly loss: number;
   /** Of the gradients before they were clipped; undefined without `clip`. */
   readonly norm: number | undefined;
+  /** With `norms`: those of the gradients of each layer, by its path, before they were clipped. */
+  readonly norms: ReadonlyMap<string, number> | undefined;
+  /**
+   * With `norms` and `accumulate`: the simple noise scale of gradients, in batches, from all steps so far of this call. Batches of fewer examples
+   * than so many give gradients that are mostly noise.
+   */
+  readonly noise: number | undefined;
   /** Numbers of a batch, or of its first part that has any, in each second; 0 where it has none. */
   readonly tokensPerSecond: number;
+}
+
+/** How a model is judged between steps. */
+export interface EvaluationOptions<M extends Layer> {
+  /** After every so many steps. */
+  readonly every: number;
+  /** Gives a number: the smaller, the better. `step` is how many steps were taken. */
+  readonly run: (model: M, step: number) => number | Promise<number>;
+  /** The larger, the better. Default false. */
+  readonly larger?: boolean | undefined;
+  /** Training ends after so many evaluations that were no better. Default never. */
+  readonly patience?: number | undefined;
+  /** A value is better where it is by more than this. Default 0. */
+  readonly minDelta?: number | undefined;
+}
+
+export interface TrainResult {
+  /** How many steps were taken, those before `start` included. */
+  readonly steps: number;
+  /** Where there were evaluations. */
+  readonly best: Best | undefined;
 }
 
 export interface TrainOptions<M extends Layer, B> {
@@ -52,6 +82,12 @@ export interface TrainOptions<M extends Layer, B> {
   readonly clip?: number | undefined;
   /** How many batches make a step. Default 1. */
   readonly accumulate?: number | undefined;
+  /** Of what layers drop, a whole number of 32 bits: other places in each step and each part. Default 0. */
+  readonly seed?: number | undefined;
+  /** Stops early, and keeps the best checkpoint. */
+  readonly evaluation?: EvaluationOptions<M> | undefined;
+  /** Reports norms by layer, and noise. Default false. */
+  readonly norms?: boolean | undefined;
   /** As in the options of `gradients`. */
   readonly checkpointing?: boolean | undefined;
   readonly onStep?: ((report: StepReport) => void) | undefined;
@@ -71,6 +107,9 @@ const NAMES = [
   "schedule",
   "clip",
   "accumulate",
+  "seed",
+  "evaluation",
+  "norms",
   "checkpointing",
   "onStep",
   "checkpoint",
@@ -83,12 +122,12 @@ const where = "train";
 const TRAINED = new WeakSet<Layer>();
 
 /** Trains a model. Rejects, with all that was learnt kept, when the signal aborts, or as a function of the options does. */
-export async function train<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<void> {
+export async function train<M extends Layer, B>(model: M, options: TrainOptions<M, B>): Promise<TrainResult> {
   const given = guard("option", `${where}: reading its arguments`, () => read(model, options));
   if (TRAINED.has(model)) throw new HeedError("option", `${where}: another call trains this model`);
   TRAINED.add(model);
   try {
-    await run(model, given);
+    return await run(model, given);
   } finally {
     TRAINED.delete(model);
   }
@@ -100,8 +139,10 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
     readCount(where, name, given[name], absent) ?? missing(name);
   const [steps, accumulate] = [count("steps", null), count("accumulate", 1)];
   const start = readCount(where, "start", given.start, 0, 2 ** 31 - 1, 0);
+  const seed = readCount(where, "seed", given.seed, 0, 2 ** 32 - 1, 0);
   const clip = given.clip === undefined ? undefined : readPositive(where, "clip", given.clip, 1);
-  const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
+  const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint, evaluation } = given;
+  const norms = readBoolean(where, "norms", given.norms, false);
   const signal = readSignal(where, given.signal);
   checkModel(where, model);
   Optimizer.check(where, optimizer, model);
@@ -125,6 +166,9 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
     steps,
     start,
     accumulate,
+    seed,
+    evaluation,
+    norms,
     clip,
     every,
   };
@@ -132,14 +176,17 @@ function read<M extends Layer, B>(model: M, options: TrainOptions<M, B>) {
 
 type Checked<M extends Layer, B> = ReturnType<typeof read<M, B>>;
 
-async function run<M extends Layer, B>(model: M, given: Checked<M, B>): Promise<void> {
+async function run<M extends Layer, B>(model: M, given: Checked<M, B>): Promise<TrainResult> {
   const { optimizer, batch, loss, schedule, onStep, checkpointing, checkpoint } = given;
-  const { signal, steps, start, accumulate, clip, every } = given;
+  const { signal, steps, start, accumulate, seed, norms, clip, every } = given;
+  const later = given.evaluation === undefined ? undefined : await import("./later/evaluation.js");
+  const evaluation = later && new later.Evaluation(where, given.evaluation);
+  const noise = { signal: 0, variance: 0 };
   const goOn = (): void => guard("option", `${where}: reading signal`, () => throwIfAborted(where, signal));
   for (let step = start; step < steps; step++) {
     const begun = performance.now();
     let [total, tokens] = [0, 0];
-    let norm: number | undefined;
+    let [all, first]: (Norms | undefined)[] = [];
     try {
       for (let part = 0; part < accumulate; part++) {
         goOn();
@@ -148,24 +195,44 @@ async function run<M extends Layer, B>(model: M, given: Checked<M, B>): Promise<
         const made = await gradients(model, async (pass) => ({ loss: await loss(model, numbers, pass) }), {
           signal: signal ?? undefined,
           scale: 1 / accumulate,
+          seed: (seed + step * accumulate + part) % 2 ** 32,
           checkpointing,
         });
         total += made.loss / accumulate;
+        if (norms && part === 0 && accumulate > 1) first = await clipped(where, model, Number.POSITIVE_INFINITY);
       }
       goOn();
-      norm = clip === undefined ? undefined : await clipNorm(model, clip);
+      if (norms || clip !== undefined) all = await clipped(where, model, clip ?? Number.POSITIVE_INFINITY);
       await optimizer.step(schedule === undefined ? {} : { learningRate: rateOf(schedule(step)) });
     } catch (error) {
       // A step that was not made leaves nothing to the next.
       await optimizer.clear();
       throw error;
     }
-    onStep?.({ step, loss: total, norm, tokensPerSecond: (1000 * tokens) / (performance.now() - begun) });
+    if (all && first) {
+      // McCandlish et al., An empirical model of large-batch training, appendix A.1: of one batch, and of all.
+      const [small, large] = [(first.norm * accumulate) ** 2, all.norm ** 2];
+      noise.signal += accumulate * large - small;
+      noise.variance += accumulate * (small - large);
+    }
+    onStep?.({
+      step,
+      loss: total,
+      norm: clip && all?.norm,
+      norms: norms ? all?.layers : undefined,
+      noise: first && noise.variance / noise.signal,
+      tokensPerSecond: (1000 * tokens) / (performance.now() - begun),
+    });
     if (checkpoint !== undefined && every !== undefined && (step + 1) % every === 0) {
       const file = await saveCheckpoint(model, optimizer, { step: step + 1 });
       await unlessAborted(where, signal, () => checkpoint.save(file, step + 1));
     }
+    if (evaluation === undefined || (step + 1) % evaluation.every > 0) continue;
+    const value = await unlessAborted(where, signal, () => evaluation.run(model as never, step + 1));
+    const isLast = await evaluation.take(value, step + 1, () => saveCheckpoint(model, optimizer, { step: step + 1 }));
+    if (isLast) return { steps: step + 1, best: evaluation.best };
   }
+  return { steps: Math.max(start, steps), best: evaluation?.best };
 }
 
 /** A schedule that returns nothing would leave the rate as it was. */

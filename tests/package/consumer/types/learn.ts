@@ -1,5 +1,6 @@
 // A layer of one's own and the loop that trains it, as strict a compiler as there is, and without a cast.
-import { createHeed, type Heed, type NoOptions, type Returned, type TensorInput } from "heed";
+import { createHeed, type Heed, type NoOptions, type Returned, type Tensor, type TensorInput } from "heed";
+import { abs, mul, sub, table } from "heed/expr";
 import {
   type Forwarded,
   type ForwardOptions,
@@ -9,7 +10,7 @@ import {
   MultiHeadAttention,
   type ParameterTensor,
 } from "heed/layers";
-import { AdamW, clipNorm, constant, gradients, meanSquaredError, train } from "heed/train";
+import { AdamW, clipNorm, constant, gradients, meanSquaredError, type Pass, train } from "heed/train";
 
 interface RegressorOptions {
   readonly dim: number;
@@ -47,6 +48,19 @@ class Named extends Layer {
   }
 }
 
+/** A head's scores fall with the distance, as fast as it learns. */
+class Decaying extends Layer {
+  readonly decay = this.parameter("decay", { shape: [1], init: "ones" });
+
+  async forward(x: TensorInput, { pass }: { readonly pass: Pass }): Promise<Tensor> {
+    const slope = table(this.decay);
+    const { output } = await pass.attention(x, x, x, {
+      scoreMod: ({ score, h, q, k }) => sub(score, mul(slope.at(h), abs(sub(q, k)))),
+    });
+    return output;
+  }
+}
+
 class Clash extends Layer {
   // @ts-expect-error the name is heed's own in every layer
   engine = "mine";
@@ -76,6 +90,11 @@ for (let step = 0; step < 10; step++) {
   await optimizer.step({ learningRate: constant(step, { peak: 0.05 }) });
   losses.push(loss);
 }
+const decaying = new Decaying("Decaying", engine).init();
+await gradients(decaying, async (pass) => {
+  await (await decaying.forward(x, { pass })).backward(x);
+  return {};
+});
 await train(model, {
   optimizer,
   steps: 20,

@@ -11,14 +11,15 @@ export class SeededRandom {
 
   /** A number from 0 to below 1, with 53 bits. */
   next(): number {
-    const high = this.#word() >>> 0;
-    return (high * 2 ** 21 + (this.#word() >>> 11)) / 2 ** 53;
+    const high = this.word();
+    return (high * 2 ** 21 + (this.word() >>> 11)) / 2 ** 53;
   }
 
-  #word(): number {
+  /** A whole number of 32 bits. */
+  word(): number {
     const word = mix(this.#seed ^ Math.imul(this.#drawn, 0x9e3779b9));
     this.#drawn += 1;
-    return word;
+    return word >>> 0;
   }
 }
 

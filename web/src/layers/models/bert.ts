@@ -15,6 +15,8 @@ const COMPUTED = {
 function readBertLike(read: ConfigReader, epsilon = 1e-12) {
   const norm = { epsilon: read.number("layer_norm_eps", epsilon) };
   const activation = read.choice("hidden_act", ACTIVATIONS, "gelu");
+  const dropout = read.share("hidden_dropout_prob");
+  const classes = read.value("classifier_dropout") === undefined ? dropout : read.share("classifier_dropout");
   return {
     stack: {
       layers: read.layers("num_hidden_layers"),
@@ -23,8 +25,11 @@ function readBertLike(read: ConfigReader, epsilon = 1e-12) {
       hidden: read.count("intermediate_size"),
       activation,
       normFirst: false,
+      dropout,
+      attentionDropout: read.share("attention_probs_dropout_prob"),
       ...norm,
     },
+    dropout: { embeddings: dropout, texts: [classes, classes], tokens: [classes, 0] },
     count: read.count("vocab_size"),
     norm,
     hasPooler: true,
@@ -88,6 +93,7 @@ const DISTILBERT: EncoderFamily = {
     const norm = { epsilon: 1e-12 };
     const activation = read.choice("activation", ACTIVATIONS, "gelu");
     const dim = read.count("dim");
+    const dropout = read.share("dropout");
     return {
       stack: {
         layers: read.layers("n_layers"),
@@ -96,8 +102,11 @@ const DISTILBERT: EncoderFamily = {
         hidden: read.count("hidden_dim", 4 * dim),
         activation,
         normFirst: false,
+        dropout,
+        attentionDropout: read.share("attention_dropout"),
         ...norm,
       },
+      dropout: { embeddings: dropout, texts: [0, read.share("seq_classif_dropout")], tokens: [dropout, 0] },
       count: read.count("vocab_size"),
       positions: { count: read.count("max_position_embeddings"), first: 0, pad: null },
       norm,

@@ -6,7 +6,7 @@ import { HeedError } from "../../base/errors.js";
 import { guard } from "../../base/guard.js";
 import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
 import { listOf } from "../../base/typed-array.js";
-import { MOST_LAYERS, readOnce, readSize, required } from "../read.js";
+import { MOST_LAYERS, readOnce, readShare, readSize, required } from "../read.js";
 
 export interface ModelOptions {
   readonly engine?: Heed | undefined;
@@ -51,6 +51,11 @@ export interface ModelConfig
     Fields<"id2label", Readonly<Record<string, string>>>,
     Fields<"n_embd" | "n_layer" | "n_head" | "n_positions" | "n_inner" | "layer_norm_epsilon", number>,
     Fields<"is_decoder" | "add_cross_attention" | "tie_word_embeddings" | "attention_bias" | "mlp_bias", boolean>,
+    Fields<
+      "resid_pdrop" | "embd_pdrop" | "attn_pdrop" | "hidden_dropout_prob" | "dropout" | "attention_dropout",
+      number
+    >,
+    Fields<"attention_probs_dropout_prob" | "classifier_dropout" | "seq_classif_dropout", number>,
     Fields<"scale_attn_weights" | "scale_attn_by_inverse_layer_idx", boolean> {
   readonly [field: string]: unknown;
 }
@@ -118,6 +123,11 @@ export class ConfigReader {
     const value = this.number(name, absent);
     if (value > 0) return value;
     throw new HeedError("option", `${this.#where}: config.${name} must be greater than 0, got ${value}`);
+  }
+
+  /** A share of numbers to drop; 0 where it is absent. */
+  share(name: string): number {
+    return readShare(this.#where, `config.${name}`, this.value(name));
   }
 
   flag(name: string, absent: boolean): boolean {

@@ -23,7 +23,7 @@ import { type NoWatchOptions, WATCH_OPTIONS, type WatchOptions, wantsAttentions 
 import { ConfigReader, type ModelConfig, type ModelOptions, readEngine } from "./config.js";
 import { scaled } from "./decoder-model.js";
 import type { ModelFamily } from "./family.js";
-import { Head, type HeadTransform } from "./head.js";
+import { Head, type HeadOptions, type HeadTransform } from "./head.js";
 import { type Labels, readLabels } from "./labels.js";
 import type { EncoderNames } from "./names.js";
 import { checkPositions } from "./positions.js";
@@ -74,6 +74,12 @@ export interface EncoderShape {
   readonly norm?: { readonly epsilon: number; readonly bias?: boolean };
   /** Multiplies the rows of the words' embedding. */
   readonly embeddingScale?: number;
+  /** Shares of numbers that `gradients` drops: of the embeddings, and in classifiers, as their head has them. */
+  readonly dropout?: {
+    readonly embeddings: number;
+    readonly texts: HeadOptions["dropout"];
+    readonly tokens: HeadOptions["dropout"];
+  };
   /** Options of every attention. */
   readonly self?: GivenAttention;
   readonly hasPooler: boolean;
@@ -136,7 +142,10 @@ export class EncoderModel extends Layer {
     const labels = this.#labels;
     if (labels !== null) {
       const transform = (labels.of === "texts" ? classes?.ofTexts : classes?.ofTokens) ?? null;
-      return this.part("classifier", new Head(where, { dim, count: labels.count, transform, engine }));
+      return this.part(
+        "classifier",
+        new Head(where, { dim, count: labels.count, transform, dropout: this.#shape.dropout?.[labels.of], engine }),
+      );
     }
     if (words === undefined) return null;
     const { hasBias = true, ...transform } = words;
@@ -268,7 +277,8 @@ export class EncoderModel extends Layer {
       const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
       const typed = await this.#withTypes(inner, await scaled(inner, words, this.#shape.embeddingScale), tokens, types);
       const placed = await this.#withPositions(inner, typed, tokens, packing);
-      return this.#norm === null ? placed : this.#norm.compute(inner, placed);
+      const even = this.#norm === null ? placed : await this.#norm.compute(inner, placed);
+      return inner.dropout(even, this.#shape.dropout?.embeddings ?? 0);
     });
     const self = { ...this.#shape.self, ...(mask === null ? {} : { mask }), ...packing?.options };
     return this.#encoder.compute(scope, { x, memory: null, self, cross: {}, attentions, packing });

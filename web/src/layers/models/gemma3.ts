@@ -52,6 +52,7 @@ function readGemma(read: ConfigReader, windowOf: (tokens: number) => readonly [n
       sandwichNorm: true,
       qkNorm: true,
       epsilon: read.number("rms_norm_eps", 1e-6),
+      attentionDropout: read.share("attention_dropout"),
       bias: { qkv: attentionBias, out: attentionBias, mlp: false },
       byLayer: types.map((type) => ({ rope: ropeOf[type], ...(type === "sliding_attention" ? { window } : {}) })),
     },

@@ -27,12 +27,14 @@ export class GPT2Model extends CausalModel {
   readonly #positions: Embedding;
   readonly #decoder: Decoder;
   readonly #head: Linear;
+  readonly #dropout: number;
 
   constructor(config: ModelConfig, options?: ModelOptions) {
     const where = "GPT2Model";
     const engine = readEngine(where, options);
     const read = new ConfigReader(where, config).ofType("gpt2").only(COMPUTED);
     super(where, engine, GPT2_NAMES, { labels: readLabels(read, ["texts"]), isTied: true });
+    this.#dropout = read.share("embd_pdrop");
     const dim = read.count("n_embd");
     const count = read.count("vocab_size");
     this.layers = read.layers("n_layer");
@@ -47,6 +49,8 @@ export class GPT2Model extends CausalModel {
         hidden: read.count("n_inner", 4 * dim),
         activation: read.choice("activation_function", ACTIVATIONS, "gelu_new"),
         epsilon: read.number("layer_norm_epsilon", 1e-5),
+        dropout: read.share("resid_pdrop"),
+        attentionDropout: read.share("attn_pdrop"),
         engine,
       }),
     );
@@ -67,7 +71,8 @@ export class GPT2Model extends CausalModel {
     const x = await scope.one(async (inner) => {
       checkPositions(where, positions, this.#positions.count);
       const addend = await this.#positions.compute(inner, positions);
-      return pointwise(inner, await this.#words.compute(inner, tokens, { where, name: "tokens" }), { addend });
+      const words = await this.#words.compute(inner, tokens, { where, name: "tokens" });
+      return inner.dropout(await pointwise(inner, words, { addend }), this.#dropout);
     });
     return this.#decoder.compute(scope, { x, memory: null, self, cross: {}, attentions, packing }, caches);
   }

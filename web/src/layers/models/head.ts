@@ -21,6 +21,8 @@ export interface HeadOptions {
   readonly count: number;
   readonly bias?: boolean;
   readonly transform: HeadTransform | null;
+  /** The share that `gradients` drops of what goes in, and of what the last layer takes where another comes before it. Default 0. */
+  readonly dropout?: readonly [first: number, last: number] | undefined;
   readonly engine: Heed | undefined;
 }
 
@@ -30,11 +32,13 @@ export class Head extends Layer {
   readonly #norm: LayerNorm | null;
   readonly #decoder: Linear;
   readonly #activation: Activation;
+  readonly #dropout: readonly [number, number];
 
-  constructor(where: string, { dim, count, bias = true, transform, engine }: HeadOptions) {
+  constructor(where: string, { dim, count, bias = true, transform, dropout = [0, 0], engine }: HeadOptions) {
     super(where, engine);
     const { activation = "none", norm, bias: denseBias = true } = transform ?? {};
     this.#activation = activation;
+    this.#dropout = dropout;
     this.#dense =
       transform && this.part("dense", new Linear({ inFeatures: dim, outFeatures: dim, bias: denseBias, engine }));
     this.#norm = norm === undefined ? null : this.part("norm", new LayerNorm({ shape: dim, ...norm, engine }));
@@ -45,9 +49,11 @@ export class Head extends Layer {
   compute(scope: Scope, hidden: Tensor): Promise<Tensor> {
     return scope.one(async (inner) => {
       const activation = this.#activation;
-      const dense = this.#dense === null ? hidden : await this.#dense.compute(inner, hidden, { activation });
+      const [first, last] = this.#dropout;
+      const x = await inner.dropout(hidden, first);
+      const dense = this.#dense === null ? x : await this.#dense.compute(inner, x, { activation });
       const even = this.#norm === null ? dense : await this.#norm.compute(inner, dense);
-      return this.#decoder.compute(inner, even);
+      return this.#decoder.compute(inner, this.#dense === null ? even : await inner.dropout(even, last));
     });
   }
 }

@@ -29,6 +29,7 @@ export function readLlamaLike(
       activation: "swiglu",
       norm: "rms",
       epsilon: read.number("rms_norm_eps", 1e-6),
+      attentionDropout: read.share("attention_dropout"),
       bias: { qkv: attentionBias, out: attentionBias, mlp: read.flag("mlp_bias", false) },
       rope: readRope(read, "full_attention", {
         theta: "rope_theta",

@@ -8,8 +8,6 @@ import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { isOptions, isRecord } from "../../base/read-values.js";
-import { numbersOf as listed } from "../../base/typed-array.js";
-import type { Expr, ScoreModArguments, TableData } from "../../expr/tree.js";
 import { handOutAll } from "../../layers/hand-out.js";
 import { Parameter } from "../../layers/parameters.js";
 import { readCopy } from "../../layers/read.js";
@@ -47,34 +45,6 @@ export interface PassAttentionOptions
 
 /** The results are tensors of the pass. */
 export type PassAttentionResult<O> = AttentionResult<Omit<O, "keep"> & { readonly keep: true }>;
-
-/** Numbers of a tensor that expressions of heed/expr read. */
-export interface PassTable {
-  /** The number at these whole indices, one for each axis. An index beyond an end reads the number at that end. */
-  at(...indices: readonly (Expr | number)[]): Expr;
-}
-
-/** The tensors that tables of expressions were made of. */
-const TABLES = new WeakMap<TableData, Tensor>();
-
-export async function tableOf(where: string, x: Tensor): Promise<PassTable> {
-  const { shape } = x;
-  if (shape.length < 1 || shape.length > 4) {
-    throw new HeedError("shape", `${where}: a table must have one to four axes, got ${showShape(shape)}`);
-  }
-  const table: TableData = { data: await x.read(), shape, type: "float" };
-  TABLES.set(table, x);
-  return {
-    at: (...indices) => ({ type: "float", op: "at", args: indices.map(exprOf), table }) as Expr,
-  };
-}
-
-const exprOf = (index: Expr | number): Expr =>
-  typeof index === "number" ? { type: typeOf(index), op: "const", args: [], value: index } : index;
-
-/** As heed/expr has it. */
-const typeOf = (value: number): "int" | "float" =>
-  Number.isInteger(value) && Math.abs(value) <= 2 ** 24 ? "int" : "float";
 
 const isLearnt = (value: unknown): boolean =>
   value instanceof Parameter || value instanceof Promise || Tensor.is(value);
@@ -124,81 +94,27 @@ export async function attention<const O extends PassAttentionOptions = NoAttenti
   }
   if (isLearnt(given["alibiSlopes"])) {
     const slopes = await bringOne(scope, where, "alibiSlopes", given["alibiSlopes"]);
-    given["scoreMod"] = withSlopes(where, await slopesOf(where, slopes, given, tensors.query), given, tensors);
+    const { withSlopes } = await import("../later/functions.js");
+    given["scoreMod"] = await withSlopes(where, slopes, given, tensors);
     given["alibiSlopes"] = undefined;
   }
+  const { learnt, checks } = await numbersOfTables(scope, where, given);
   const { layout, heads, kvHeads, ...passed } = given;
   const read = await readOptions(scope, where, passed, { layout, heads, kvHeads });
-  const tables = tablesIn(Object.values(read.trees)).map(([table, x]) => [table, residentOf(scope, x)] as const);
-  LEARNT_OPTIONS.set(read.trees, { numbers, tables: new Map(tables) });
+  for (const check of checks) check();
+  LEARNT_OPTIONS.set(read.trees, { numbers, tables: learnt });
   const rule = ruleOf(scope, where, read, tensors, null);
   return handOutAll(scope, await scope.attention(where, tensors, rule), true, false);
 }
 
-/** The tables of expressions that were made of tensors, with these. */
-function tablesIn(trees: readonly unknown[]): readonly (readonly [TableData, Tensor])[] {
-  const found = new Map<TableData, Tensor>();
-  const seen = new Set<unknown>();
-  const look = (node: unknown): void => {
-    if (!isRecord(node) || seen.has(node)) return;
-    seen.add(node);
-    const table = node["table"] as TableData | undefined;
-    const tensor = table && TABLES.get(table);
-    if (table && tensor) found.set(table, tensor);
-    if (Array.isArray(node["args"])) node["args"].forEach(look);
-  };
-  trees.forEach(look);
-  return [...found];
-}
-
-/** One slope for each query head, as the engine has them where they are numbers. */
-async function slopesOf(
-  where: string,
-  slopes: Tensor,
-  { layout = "bhnd", heads: given }: Readonly<Record<string, unknown>>,
-  { shape }: Tensor,
-): Promise<PassTable> {
-  const axis = shape.length - (layout === "bnhd" ? 2 : 3);
-  const heads = layout === "packed" ? given : shape.length === 2 ? 1 : shape[axis];
-  const isGood = (await slopes.read()).every((slope) => Math.abs(slope) <= 1e30);
-  if (isGood && slopes.shape.join() === `${heads}`) return tableOf(where, slopes);
-  const rule = `alibiSlopes must hold a number of at most 1e30 for each of ${heads} query heads`;
-  throw new HeedError("option", `${where}: ${rule}, got ${isGood ? showShape(slopes.shape) : "one that is not"}`);
-}
-
-/** ALiBi as a function of scores: score - slope |position - key|. */
-function withSlopes(
-  where: string,
-  slopes: PassTable,
-  given: Readonly<Record<string, unknown>>,
-  { query, key }: { readonly query: Tensor; readonly key: Tensor },
-): (of: ScoreModArguments) => unknown {
-  const { causal, qOffset, qLengths, kvLengths, scoreMod } = given;
-  if (given["cuSeqlensQ"] !== undefined) {
-    throw new HeedError("unsupported", `${where}: alibiSlopes that learn and cuSeqlensQ exclude each other`);
-  }
-  const { layout } = given;
-  /** The batch entries of a tensor, and its tokens. Other layouts and ranks are refused when the call is read. */
-  const sizesOf = ({ shape }: Tensor): readonly [number, number] => {
-    const tokens = layout === "packed" ? 1 : shape.length - (layout === "bnhd" && shape.length > 2 ? 3 : 2);
-    return [layout === "packed" || shape.length === 4 ? (shape[0] ?? 1) : 1, shape[tokens] ?? 1];
-  };
-  const [batch, queries] = sizesOf(query);
-  const [, keys] = sizesOf(key);
-  const at = (value: unknown, entry: number, absent: number): number =>
-    typeof value === "number" ? value : (listed(value)?.[entry] ?? absent);
-  const offsets = Float32Array.from({ length: batch }, (_, entry) => {
-    const lowerRight = at(kvLengths, entry, keys) - at(qLengths, entry, queries);
-    return at(qOffset, entry, causal === "upper-left" ? 0 : lowerRight);
+/** What the functions among the options have tables of, whose numbers they are given. */
+async function numbersOfTables(scope: Scope, where: string, given: Record<string, unknown>) {
+  if (!MODS.some((name) => given[name] !== undefined)) return { learnt: new Map<unknown, Resident>(), checks: [] };
+  const { withNumbers } = await import("../later/functions.js");
+  return withNumbers(where, given, async (of) => {
+    const tensor = await bringOne(scope, where, "a table", of);
+    return { tensor, resident: residentOf(scope, tensor) };
   });
-  const table: TableData = { data: offsets, shape: [batch], type: "int" };
-  const node = (type: Expr["type"], op: Expr["op"], ...args: readonly Expr[]): Expr => ({ type, op, args });
-  return (leaves) => {
-    const made: unknown = typeof scoreMod === "function" ? scoreMod(leaves) : leaves.score;
-    const changed = exprOf(made as Expr | number);
-    const offset: Expr = { type: "int", op: "at", args: [leaves.b], table };
-    const position = node("int", "add", leaves.q, offset);
-    const distance = node("int", "abs", node("int", "sub", position, leaves.k));
-    return node("float", "sub", changed, node("float", "mul", slopes.at(leaves.h), distance));
-  };
 }
+
+const MODS = ["scoreMod", "maskMod", "probMod"] as const;

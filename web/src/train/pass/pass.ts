@@ -5,8 +5,7 @@ import type { TensorLike } from "../../api/options.js";
 import type { RelativeBiasOptions } from "../../api/positions/relative-bias.js";
 import type { NoAttentionOptions } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
-import type { Resident } from "../../backends/backend.js";
-import { showShape, showValue } from "../../base/describe.js";
+import { showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guardAsync } from "../../base/guard.js";
 import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
@@ -15,15 +14,9 @@ import { Pass as LayerPass } from "../../layers/pass.js";
 import { readAtLeastZero, readCopy } from "../../layers/read.js";
 import type { Scope } from "../../layers/scope.js";
 import { DROPOUT } from "../../operations/training/elementwise.js";
+import type { ClassLoss } from "../later/class-rule.js";
 import { type ApplyFunctions, apply } from "./apply.js";
-import {
-  attention,
-  type PassAttentionOptions,
-  type PassAttentionResult,
-  type PassTable,
-  readAttention,
-  tableOf,
-} from "./attention.js";
+import { attention, type PassAttentionOptions, type PassAttentionResult, readAttention } from "./attention.js";
 import { broadcast, type Unary, unary } from "./elementwise.js";
 import { gather, type Indices, readIndices } from "./gather.js";
 import { type MatmulOptions, matmul, transposed } from "./matmul.js";
@@ -32,6 +25,13 @@ import { normalize, type ReduceOptions, readReduction, reduced, softmax } from "
 import { relativeBias } from "./relative-bias.js";
 import { concat, readAxis, reshape, type SliceOptions, slice, transpose } from "./shapes.js";
 import { bring, bringOne, copyOf, handle, type PassValue, residentOf } from "./values.js";
+
+declare module "../../api/tensor.js" {
+  interface Tensor {
+    /** Begins the backward pass at a tensor of the pass that is no loss, with the gradient of whatever is computed of it elsewhere. Where heed/train is loaded. */
+    backward(outputGradient: TensorLike): Promise<void>;
+  }
+}
 
 /** What `where` chooses by: 1, true or any number but 0 for its second tensor. */
 export type Condition =
@@ -56,12 +56,6 @@ export interface ApplyOptions extends ApplyFunctions {
   readonly inputs: readonly PassValue[];
 }
 
-/** The gradient of what is no loss, with which the backward pass begins. */
-export interface Seed {
-  readonly x: Resident;
-  readonly gradient: Resident;
-}
-
 /**
  * What `gradients` gives to the function that computes a loss. Every `forward` takes it as `pass`: its results are then tensors of the pass,
  * which ends with that function. Its own methods take tensors of the pass, arrays, parameters and numbers, or promises of tensors, and
@@ -71,13 +65,15 @@ export class Pass extends LayerPass {
   /** @internal The class's name in messages, which a minifier would shorten. */
   static override readonly name: string = "Pass";
   readonly #scope: Scope;
-  readonly #seed: (seed: Seed) => void;
+
+  /** @internal Of crossEntropy and focal. It is given, because what loads it would be in every page that imports these. */
+  readonly ofClasses: ClassLoss;
 
   /** @internal */
-  constructor(scope: Scope, want: (x: Tensor) => void, seed: (seed: Seed) => void) {
+  constructor(scope: Scope, want: (x: Tensor) => void, ofClasses: ClassLoss) {
     super(scope, want);
     this.#scope = scope;
-    this.#seed = seed;
+    this.ofClasses = ofClasses;
   }
 
   add(a: PassValue, b: PassValue): Promise<Tensor> {
@@ -252,11 +248,6 @@ export class Pass extends LayerPass {
     });
   }
 
-  /** Numbers that scoreMod, maskMod and probMod read by their indices, and that learn by it: a table of heed/expr. It waits for what came before it. */
-  table(x: PassValue): Promise<PassTable> {
-    return this.#act("table", [x], async (scope, where) => tableOf(where, await bringOne(scope, where, "x", x)));
-  }
-
   /** Linear attention, as `linearAttention` has it. q, k, v, decay, beta and state learn. */
   linearAttention(
     q: PassValue,
@@ -304,18 +295,6 @@ export class Pass extends LayerPass {
       }
       const tensors = await this.#bringAll(where, "inputs", inputs);
       return apply(scope, where, tensors, { forward, backward } as ApplyFunctions);
-    });
-  }
-
-  /** Begins the backward pass at a tensor that is no loss, with the gradient of whatever is computed of it elsewhere. */
-  backward(x: Tensor | Promise<Tensor>, outputGradient: TensorLike): Promise<void> {
-    return this.#act("backward", [x], async (scope, where) => {
-      const [tensor, gradient] = await bring(scope, where, ["x", "outputGradient"], [x, outputGradient]);
-      if (tensor.shape.join() !== gradient.shape.join()) {
-        const got = `got ${showShape(gradient.shape)} for ${showShape(tensor.shape)}`;
-        throw new HeedError("shape", `${where}: outputGradient must have the shape of x, ${got}`);
-      }
-      this.#seed({ x: residentOf(scope, tensor), gradient: residentOf(scope, gradient) });
     });
   }
 
