@@ -128,13 +128,12 @@ function isOwn(node) {
 /** @param {ts.Statement} statement */
 function withoutOwn(statement) {
   const members = ts.isClassDeclaration(statement) ? [...statement.members] : [];
-  const own = members.filter(isOwn);
-  const isOverload = (/** @type {ts.ClassElement} */ member) =>
-    members.some((other) => !isOwn(other) && other.name?.getText() === member.name?.getText());
+  const own = members.filter((member) => isOwn(member));
+  const others = new Set(members.filter((member) => !own.includes(member)).map((member) => member.name?.getText()));
   const start = statement.getFullStart();
   return own.reduceRight((text, member) => {
     const [from, to] = [member.getFullStart() - start, member.getEnd() - start];
-    const name = isOverload(member) ? "" : `\n    protected readonly ${member.name?.getText()}: never;`;
+    const name = others.has(member.name?.getText()) ? "" : `\n    protected readonly ${member.name?.getText()}: never;`;
     return `${text.slice(0, from)}${name}${text.slice(to)}`;
   }, statement.getFullText());
 }

@@ -157,9 +157,8 @@ async function runPass<R extends PassResult, Back extends object>(
       });
       // Its own errors are the caller's.
       const returned = await act(pass);
-      const result = await promisedOf(
-        guard("option", `${where}: reading what the pass returned`, () => ({ ...returned })),
-      );
+      const reading = `${where}: reading what the pass returned`;
+      const result = await guardAsync("option", reading, () => promisedOf(returned));
       const loss = readLoss(where, result, { scope, recorder, seeds });
       const ending = async (): Promise<Read<R> & Back> => {
         const made = await back?.({ program, recorder, inputs, seeds, scale }, loss);
