@@ -6,6 +6,7 @@ import * as expr from "../../web/src/expr/index.js";
 import * as heed from "../../web/src/index.js";
 import * as layers from "../../web/src/layers/index.js";
 import { CausalModel } from "../../web/src/layers/models/causal.js";
+import { renderChat } from "../../web/src/layers/text/index.js";
 import * as train from "../../web/src/train/index.js";
 import * as webgpu from "../../web/src/webgpu.js";
 import { spoilers } from "../support/abuse.js";
@@ -156,6 +157,16 @@ const collect = async (made: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of made);
 };
 const file = (): Uint8Array<ArrayBuffer> => layers.saveSafetensors({ w: x(2) });
+/** A template that is written as it is. */
+class Template {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  render(): string {
+    return this.#text;
+  }
+}
 const load = (): object => ({ only: ["w"], keepHalves: true, onProgress: () => {}, signal: signal() });
 const shards = (): unknown[] => [
   new TextEncoder().encode('{"weight_map":{"w":"a.safetensors"}}'),
@@ -271,6 +282,15 @@ const FILES: readonly Entry[] = [
   ["greedy", layers.greedy, sampling],
   ["sample", layers.sample, sampling],
   ["beamSearch", layers.beamSearch, () => [logits, [0], { maxTokens: 2, beams: 1, signal: signal() }]],
+  [
+    "renderChat",
+    renderChat,
+    () => [
+      "a",
+      [{ role: "user", content: "b" }],
+      { jinja: { Template }, variables: { bos_token: "<s>" }, signal: signal() },
+    ],
+  ],
   [
     "loadTokenizer of BPE",
     layers.loadTokenizer,

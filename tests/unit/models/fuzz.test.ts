@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { createHeed, HeedError } from "../../../web/src/index.js";
 import { saveSafetensors } from "../../../web/src/layers/index.js";
-import { renderChat } from "../../../web/src/models/chat-template.js";
+import { renderChat } from "../../../web/src/layers/text/index.js";
 import { type JinjaModule, loadModel } from "../../../web/src/models/index.js";
 import { errorOf } from "../../support/cases.js";
 import { caseOf } from "../../support/families.js";
@@ -155,12 +155,12 @@ test.skipIf(JINJA === undefined)(
     for (let round = 0; round < OF_TEMPLATES; round++) {
       let template = spoiltText(random, TEMPLATES[round % TEMPLATES.length] ?? "");
       while (random.chance(0.5)) template = spoiltText(random, template);
-      const special = { bos: "<s>", eos: "</s>", ends: new Set<number>() };
+      const variables = { bos_token: "<s>", eos_token: "</s>" };
       // In a worker all the same, now and then: to start one takes long.
       const source = round % 500 === 0 ? JINJA : jinja;
       const started = performance.now();
       try {
-        const text = await renderChat("test", { template, special, jinja: source, variables: undefined }, messages);
+        const text = await renderChat(template, messages, { jinja: source, variables });
         expect(typeof text).toBe("string");
         fine += 1;
       } catch (error) {

@@ -301,6 +301,10 @@ describe("messages", () => {
     // Tokens need neither.
     lm.tokenizer = null;
     expect(tokensOf(await piecesOf(lm, PROMPT, { maxTokens: 2, eos: [] }))).toEqual(await slowly(lm, PROMPT, 2));
+    await expect(piecesOf(lm, PROMPT, { stop: "a" })).rejects.toMatchObject({
+      code: "option",
+      message: expect.stringMatching(/stop needs a tokenizer/),
+    });
     lm.dispose();
   });
 

@@ -63,7 +63,7 @@ export async function* generate(
   const sampling = readSampleOptions(where, { temperature: 0, ...pick(given, [...SAMPLING, "temperature"]) });
   const stops = readStops(where, given["stop"]);
   const signal = readSignal(where, given["signal"]);
-  const prompts = await promptsOf(where, parts, input, given["template"]);
+  const prompts = await promptsOf(where, parts, input, given["template"], signal);
   const limit = parts.positions ?? Infinity;
   for (const { length } of prompts) {
     if (length < limit) continue;
@@ -72,6 +72,9 @@ export async function* generate(
   }
   const ends = given["eos"] === undefined ? parts.special.ends : sampling.eos;
   const codec = parts.tokenizer === null ? null : readCodec(where, parts.tokenizer);
+  if (codec === null && stops.length > 0) {
+    throw new HeedError("option", `${where}: stop needs a tokenizer, without which there is no text, and got none`);
+  }
   const writers = samplingOf(where, given["seed"], prompts.length, sampling).map((own, sequence) => {
     return new TextWriter(where, { sequence, prompt: prompts[sequence] ?? [], sampling: own, ends, stops, codec });
   });

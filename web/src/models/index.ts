@@ -1,13 +1,13 @@
 // heed/models: a model from its files, in one call. Importing it does nothing.
 
 export type { Weights } from "../layers/taking.js";
+export type { Message } from "../layers/text/chat-template.js";
+export type { JinjaModule, JinjaSource } from "../layers/text/jinja.js";
 export type { LoadedAdapter, TrainedAdapter } from "./adapters.js";
-export type { Message } from "./chat-template.js";
 export type { ClassifyOptions, Label } from "./classify.js";
 export type { EmbedOptions } from "./embed.js";
 export type { ModelSource } from "./files.js";
 export type { PromptProgress, TextOptions } from "./generate.js";
-export type { JinjaModule, JinjaSource } from "./jinja.js";
 export type { Span } from "./label-spans.js";
 export { type LoadModelOptions, loadModel } from "./load-model.js";
 export { type AdapterOptions, LoadedModel, type SaveOptions } from "./loaded-model.js";

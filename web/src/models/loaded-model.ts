@@ -57,11 +57,11 @@ export class LoadedModel {
   }
 
   /** The tokens that `generate` reads one prompt as, those of its template included: what attention weights are of. */
-  encode(prompt: Prompt, options?: Pick<TextOptions, "template">): Promise<number[]> {
+  encode(prompt: Prompt, options?: Pick<TextOptions, "template" | "signal">): Promise<number[]> {
     const where = "encode";
     return guardAsync("option", where, async () => {
-      const { template } = readRecord(where, "options", options, ["template"]);
-      return promptOf(where, this.#now(), prompt, template);
+      const { template, signal } = readRecord(where, "options", options, ["template", "signal"]);
+      return promptOf(where, this.#now(), prompt, template, readSignal(where, signal));
     });
   }
 

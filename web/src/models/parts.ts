@@ -2,11 +2,11 @@
 
 import type { Heed } from "../api/heed.js";
 import type { ModelConfig } from "../layers/models/config.js";
+import type { JinjaSource } from "../layers/text/jinja.js";
 import type { Adapters } from "./adapters.js";
 import type { ClassifierHead } from "./classifier-head.js";
 import type { Dense } from "./dense.js";
 import type { Family } from "./families.js";
-import type { JinjaSource } from "./jinja.js";
 import type { Model } from "./model.js";
 import type { PublishedPaths } from "./published-paths.js";
 import type { SentenceRule } from "./sentence-rule.js";

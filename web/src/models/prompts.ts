@@ -5,7 +5,7 @@ import { HeedError } from "../base/errors.js";
 import { isRecord } from "../base/read-values.js";
 import { listOf, numbersOf } from "../base/typed-array.js";
 import { readIds } from "../layers/generate/options.js";
-import { isMessages, type Message, renderChat } from "./chat-template.js";
+import { isMessages, type Message, writeChat } from "../layers/text/chat-template.js";
 import type { ModelParts } from "./parts.js";
 import { encoded, readCodec } from "./text-codec.js";
 
@@ -21,6 +21,7 @@ export async function promptsOf(
   parts: ModelParts,
   input: unknown,
   variables: unknown,
+  signal: AbortSignal | null,
 ): Promise<readonly number[][]> {
   const list = isList(input) ? listOf<unknown>(input, MOST_SEQUENCES) : [input];
   if (list === null) {
@@ -30,7 +31,7 @@ export async function promptsOf(
     );
   }
   const prompts: number[][] = [];
-  for (const one of list) prompts.push(await promptOf(where, parts, one, variables));
+  for (const one of list) prompts.push(await promptOf(where, parts, one, variables, signal));
   return prompts;
 }
 
@@ -39,8 +40,9 @@ export async function promptOf(
   parts: ModelParts,
   input: unknown,
   variables: unknown,
+  signal: AbortSignal | null,
 ): Promise<number[]> {
-  const tokens = await tokensOf(where, parts, input, variables);
+  const tokens = await tokensOf(where, parts, input, variables, signal);
   if (tokens.length > 0) return tokens;
   throw new HeedError("option", `${where}: a prompt must have at least one token, got none`);
 }
@@ -52,14 +54,25 @@ function isList(input: unknown): input is readonly unknown[] {
   return typeof first === "string" || (isRecord(first) && !isMessages(input));
 }
 
-async function tokensOf(where: string, parts: ModelParts, input: unknown, variables: unknown): Promise<number[]> {
+async function tokensOf(
+  where: string,
+  parts: ModelParts,
+  input: unknown,
+  variables: unknown,
+  signal: AbortSignal | null,
+): Promise<number[]> {
   if (typeof input === "string") {
     return encoded(where, readCodec(where, parts.tokenizer), input, { addSpecialTokens: true }).ids;
   }
   if (isMessages(input)) {
     const codec = readCodec(where, parts.tokenizer);
     const { chatTemplate: template, special, jinja } = parts;
-    const text = await renderChat(where, { template, special, jinja, variables }, input);
+    if (template === null) {
+      const rule = "messages need a chat template, and the model's files have none: give a text";
+      throw new HeedError("option", `${where}: ${rule}`);
+    }
+    const { bos, eos } = special;
+    const text = await writeChat(where, { template, bos, eos, jinja, variables, signal }, input);
     return encoded(where, codec, text, { addSpecialTokens: false }).ids;
   }
   if (numbersOf(input) !== null) return readIds(where, "the prompt", input);

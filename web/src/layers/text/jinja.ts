@@ -1,8 +1,9 @@
 // Finds @huggingface/jinja, which a page without chat templates does not need. No bundler may look for it.
 
-import { showValue } from "../base/describe.js";
-import { causeText, HeedError } from "../base/errors.js";
-import { isRecord } from "../base/read-values.js";
+import { showValue } from "../../base/describe.js";
+import { causeText, HeedError } from "../../base/errors.js";
+import { isRecord } from "../../base/read-values.js";
+import { unlessAborted } from "../../base/unless-aborted.js";
 
 /** The module @huggingface/jinja, or its address: a worker then renders templates, and one that does not end is stopped. */
 export type JinjaSource = JinjaModule | string | URL;
@@ -19,17 +20,22 @@ const MOST_MEGABYTES = 256;
 
 const isModule = (value: unknown): value is JinjaModule => isRecord(value) && typeof value["Template"] === "function";
 
-export async function findJinja(where: string, source: unknown, name = "@huggingface/jinja"): Promise<Render> {
+export async function findJinja(
+  where: string,
+  source: unknown,
+  signal: AbortSignal | null,
+  name = "@huggingface/jinja",
+): Promise<Render> {
   if (isModule(source)) return async (template, values) => new source.Template(template).render(values);
   if (typeof source === "string" || source instanceof URL) {
     const address = new URL(source, globalThis.location?.href).href;
     const start = workerMaker();
-    if (start !== null) return renderElsewhere(where, address, start);
-    return findJinja(where, await imported(where, address));
+    if (start !== null) return renderElsewhere(where, address, start, signal);
+    return findJinja(where, await imported(where, address), signal);
   }
   if (source === undefined) {
     const address = installed(name);
-    return address === null ? findJinja(where, await imported(where, name)) : findJinja(where, address);
+    return findJinja(where, address ?? (await imported(where, name)), signal);
   }
   throw new HeedError(
     "option",
@@ -147,12 +153,12 @@ function startInNode(threads: Threads, { work, onAnswer, onError }: Rendering): 
   return { terminate: () => void made.terminate().catch(() => {}) };
 }
 
-function renderElsewhere(where: string, address: string, start: StartWorker): Render {
+function renderElsewhere(where: string, address: string, start: StartWorker, signal: AbortSignal | null): Render {
   return async (template, values) => {
     let worker: RenderWorker | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
-      const answer = await new Promise<unknown>((resolve, reject) => {
+      const rendered = new Promise<unknown>((resolve, reject) => {
         timer = setTimeout(() => {
           reject(
             new HeedError("option", `${where}: the model's chat template must end within ${LONGEST} ms, and did not`),
@@ -164,6 +170,7 @@ function renderElsewhere(where: string, address: string, start: StartWorker): Re
           onError: (why) => reject(new HeedError("load", `${where}: jinja's worker failed: ${causeText(why)}`)),
         });
       });
+      const answer = await unlessAborted(where, signal, () => rendered);
       const { text, error } = isRecord(answer) ? answer : {};
       if (error === undefined) return text;
       throw new HeedError("option", `${where}: the model's chat template failed: ${causeText(error)}`);
