@@ -26,8 +26,8 @@ void add_rows(Rows<const float> rows, Index column, Index columns, Index first, 
                      .sums = sums});
 }
 
-void add_row(const float* row, Index columns, float* sums) {
-  kernels::add_rows({.rows = row, .stride = 0, .row_count = 1, .length = static_cast<int>(columns), .sums = sums});
+void add_row(const float* from, Index columns, float* to) {
+  kernels::add_rows({.rows = from, .stride = 0, .row_count = 1, .length = static_cast<int>(columns), .sums = to});
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ describe("batches", () => {
       () => batches([1], { size: 1, collate: "pad" as never }).at(0),
     ],
     [
-      "batches: example 1 must be tokens, a list of numbers, got []",
+      "batches: example 1 must be tokens, a list of whole numbers from 0 on, got []",
       () => batches([[1], []], { size: 1, collate: "packed" }).at(0),
     ],
     ["batches.at: step must be a whole number, 0 or more", () => batches([1], { size: 1 }).at(-1)],

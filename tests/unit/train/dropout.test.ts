@@ -182,3 +182,49 @@ test("the dropout of a call comes before that of the layer", async () => {
   expect(await weightsOf(1, given)).toEqual(await weightsOf(2, given));
   expect(await weightsOf(1, {})).not.toEqual(await weightsOf(2, {}));
 });
+
+test("forwards under way at once drop the places that they would drop one after the other", async () => {
+  const sums: number[] = [];
+  for (const isTogether of [true, true, true, false]) {
+    const model = gpt2(ALL);
+    const { loss } = await gradients(
+      model,
+      async (pass) => {
+        const forward = async (tokens: number[]) => (await model.forward(tokens, { pass })).logits;
+        const one = forward([1, 2, 3]);
+        if (!isTogether) await one;
+        const other = forward([4, 5]);
+        return { loss: pass.add(pass.sum(one), pass.mul(3, pass.sum(other))) };
+      },
+      { seed: 1 },
+    );
+    sums.push(loss);
+    model.dispose();
+  }
+  expect(new Set(sums).size).toBe(1);
+});
+
+test("a call that says p: 0 drops nothing, and a share below a place in 2^32 is none", async () => {
+  const x = { data: Float32Array.from({ length: 64 }, (_, at) => Math.sin(at)), shape: [1, 4, 16] };
+  const outputOf = async (options: object, call: object) => {
+    const layer = new TransformerBlock({ dim: 16, heads: 2, engine, ...options }).init({ seed: 2 }) as TransformerBlock;
+    const { output } = await gradients(
+      layer,
+      async (pass) => {
+        const { output } = await layer.forward(x, { pass, ...call });
+        return { loss: pass.sum(output), output };
+      },
+      { seed: 3 },
+    );
+    layer.dispose();
+    return output.data;
+  };
+  const plain = await outputOf({}, {});
+  expect(await outputOf({ attentionDropout: 0.5 }, {})).not.toEqual(plain);
+  expect(await outputOf({ attentionDropout: 0.5 }, { self: { dropout: { p: 0, seed: 1 } } })).toEqual(plain);
+  expect(await outputOf({ dropout: 1e-12 }, {})).toEqual(plain);
+  expect(await outputOf({ dropout: [0, 0] }, {})).toEqual(plain);
+  expect(await outputOf({ dropout: [0.5, 0] }, {})).not.toEqual(await outputOf({ dropout: [0, 0.5] }, {}));
+  expect(() => new TransformerBlock({ dim: 16, heads: 2, dropout: 1 - 1e-9 })).toThrow(/below 1/);
+  expect(() => new TransformerBlock({ dim: 16, heads: 2, dropout: [0, 0, 0] as never })).toThrow(/dropout must be/);
+});

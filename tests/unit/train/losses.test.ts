@@ -244,3 +244,45 @@ describe("refuses", () => {
     await expect(run).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   });
 });
+
+test("a class that a teacher rules out adds nothing to a divergence", async () => {
+  const model = new Linear({ inFeatures: 2, outFeatures: 3, engine }).init() as Linear;
+  const x = { data: Float32Array.of(1, 2), shape: [1, 2] };
+  const divergence = async (numbers: readonly number[], shape: readonly number[]): Promise<number> => {
+    const { loss } = await gradients(model, async (pass) => {
+      const own = await model.forward(x, { pass });
+      const logits = shape[1] === 3 ? own : await pass.slice(own, { axis: 1, to: 2 });
+      return { loss: await klDivergence(logits, { data: Float32Array.from(numbers), shape }, { pass }) };
+    });
+    return loss;
+  };
+  const { data: logits } = await model.forward(x);
+  const [p, q] = [[0, 1, -Infinity], [...logits]].map((row) => {
+    const sum = row.reduce((total, one) => total + Math.exp(one), 0);
+    return row.map((one) => Math.exp(one) / sum);
+  });
+  const wanted = (p ?? []).reduce((sum, one, at) => sum + (one === 0 ? 0 : one * Math.log(one / (q?.[at] ?? 0))), 0);
+  expect(await divergence([0, 1, -Infinity], [1, 3])).toBeCloseTo(wanted, 5);
+  expect([...(await model.readGradients()).values()].every(({ data }) => data.every(Number.isFinite))).toBe(true);
+  model.dispose();
+});
+
+test("a loss in both directions leaves nothing behind where the pass ends before it", async () => {
+  const model = new Linear({ inFeatures: 4, outFeatures: 4, engine }).init() as Linear;
+  const x = { data: Float32Array.from({ length: 12 }, (_, at) => Math.cos(at)), shape: [3, 4] };
+  for (let turns = 0; turns < 200; turns += 3) {
+    const fails = async (): Promise<never> => {
+      for (let turn = 0; turn < turns; turn++) await null;
+      throw new Error("mine");
+    };
+    const ended = gradients(model, async (pass) => {
+      const own = await pass.input(x);
+      await Promise.all([contrastive(own, x, { pass, symmetric: true }), fails()]);
+      return {};
+    });
+    await expect(ended).rejects.toThrow();
+    // What nobody handles ends the test.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  model.dispose();
+});

@@ -312,7 +312,7 @@ describe("a pass", () => {
     ],
     ["Pass.sum: axis must be below 2, the number of axes, got 2", (pass, x) => pass.sum(x, { axis: 2 })],
     [
-      "Pass.dropout: seed must be a whole number of 32 bits, got undefined",
+      'Pass.dropout: seed must be a whole number, 0 or more, up to 4294967295, got "none"',
       (pass, x) => pass.dropout(x, { p: 0.5 } as never),
     ],
     [

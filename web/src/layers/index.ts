@@ -86,6 +86,7 @@ export type { Drawing, LayerParameter, ParameterRule } from "./parameter-rule.js
 export { Pooling, type PoolingForwardOptions, type PoolingOptions } from "./pooling.js";
 export { dequantize, quantize, type RoundedFormat } from "./quantize.js";
 export type { ParameterInput, ParameterMap, ParameterSource } from "./read-parameters.js";
+export { Sequential, type Step } from "./sequential.js";
 export {
   type DecodeOptions,
   Decoder,

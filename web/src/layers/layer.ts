@@ -446,11 +446,11 @@ export abstract class Layer {
         throw new HeedError("option", `${this.where}: a pass of gradients must have no cache, got both`);
       }
       const scope = Pass.scopeOf(this.where, given["pass"]);
-      if (watch === null) return act(scope, given, true);
+      if (watch === null) return scope.called((called) => act(called, given, true));
       if (given["hooks"] !== undefined) {
         throw new HeedError("option", `${this.where}: a pass of gradients must have no hooks, got both`);
       }
-      return scope.watching(watch, (watched) => act(watched, given, true));
+      return scope.called((called) => called.watching(watch, (watched) => act(watched, given, true)));
     }
     const compute = async (held: HeldCaches): Promise<R> => {
       const begun = await this.engine.begin(signal, Layer.moduleOf(this, "full"));

@@ -80,6 +80,8 @@ export interface MultiHeadRule extends AttentionRule {
   readonly positions: { readonly query: Positions; readonly key: Positions };
   /** Where query, key and value are packed texts. */
   readonly packing: Packing | null;
+  /** Whether the call says what is dropped. */
+  readonly saysDropout: boolean;
 }
 
 type Positions = ReturnType<typeof readPositions>;
@@ -246,6 +248,7 @@ export class MultiHeadAttention extends Layer {
         ...ruleOf(scope, where, read, tensors, cache),
         positions: { query: positionsOf(leading.query, cache), key: positionsOf(leading.key, cache) },
         packing,
+        saysDropout: given.dropout !== undefined,
       };
       made.set(heldBy(cache), rule);
       return { ...rule, cache };
@@ -298,7 +301,7 @@ export class MultiHeadAttention extends Layer {
   /** The rule with dropout where the pass learns. */
   #dropping({ drops }: Scope, rule: MultiHeadRule): MultiHeadRule {
     const p = Math.fround(this.#dropout);
-    if (drops === null || p === 0 || rule.problem.dropout !== null) return rule;
+    if (drops === null || p === 0 || rule.saysDropout) return rule;
     return { ...rule, problem: { ...rule.problem, dropout: { p, seed: drops.seed() } } };
   }
 

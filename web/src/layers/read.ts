@@ -1,8 +1,10 @@
 // Readers of options that layers need beside those of the API.
 
+import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { readCount, readFinite, readRecord } from "../base/read-values.js";
+import { listOf } from "../base/typed-array.js";
 import { ELSEWHERE } from "./elsewhere.js";
 
 /** Options that must be given: an object without unknown names. */
@@ -68,8 +70,15 @@ export function readAtLeastZero(where: string, name: string, value: unknown, abs
 /** A share of numbers to drop, from 0 to below 1. Default 0. */
 export function readShare(where: string, name: string, value: unknown): number {
   const share = readAtLeastZero(where, name, value, 0);
-  if (share < 1) return share;
+  if (Math.fround(share) < 1) return share;
   throw new HeedError("option", `${where}: ${name} must be below 1, got ${share}`);
+}
+
+/** One for both, or one each. */
+export function readShares(where: string, name: string, value: unknown): readonly [number, number] {
+  const given = listOf<unknown>(value, 2) ?? [value, value];
+  if (given.length === 2) return [readShare(where, name, given[0]), readShare(where, name, given[1])];
+  throw new HeedError("option", `${where}: ${name} must be a number or two, got ${showValue(value)}`);
 }
 
 /** Throws unless `count` divides `whole`. */

@@ -133,9 +133,18 @@ export class Scope {
 
   /** The same pass, which looks at something on its way. */
   watching<R>(watch: Watch, act: (scope: Scope) => Promise<R>): Promise<R> {
-    const watched = new Scope({ ...this.#context, watch });
-    return act(watched).finally(() => {
-      for (const tensor of watched.#made) this.#made.add(tensor);
+    return this.#within({ watch }, act);
+  }
+
+  /** A call within the pass. What it drops depends on the calls that began before, and not on those under way. */
+  called<R>(act: (scope: Scope) => Promise<R>): Promise<R> {
+    return this.drops === null ? act(this) : this.#within({ drops: this.drops.fork()() }, act);
+  }
+
+  #within<R>(change: Partial<PassContext>, act: (scope: Scope) => Promise<R>): Promise<R> {
+    const scope = new Scope({ ...this.#context, ...change });
+    return act(scope).finally(() => {
+      for (const tensor of scope.#made) this.#made.add(tensor);
     });
   }
 
@@ -146,7 +155,7 @@ export class Scope {
 
   /** Where the pass learns, a share p of the numbers becomes 0, and the others grow; elsewhere they stay as they are. */
   async dropout(x: Tensor, p: number): Promise<Tensor> {
-    return this.drops === null || p === 0 ? x : this.drops.drop(this, x, p);
+    return this.drops === null || !drops(p) ? x : this.drops.drop(this, x, p);
   }
 
   /** Gives up a tensor when it is computed. It then outlives the pass. */
@@ -281,6 +290,9 @@ export class Scope {
     return tensor;
   }
 }
+
+/** Whether a share is large enough to be one of 2^32 places. */
+export const drops = (p: number): boolean => p * 2 ** 32 >= 1;
 
 /** A pass stays in the module in which it began. */
 function unforeseen(where: string, format: WeightFormat): HeedError {

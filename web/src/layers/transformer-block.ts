@@ -22,7 +22,7 @@ import {
 } from "./multi-head-attention.js";
 import { LayerNorm, type NormOptions, RMSNorm } from "./norm.js";
 import type { Pass } from "./pass.js";
-import { readOnce, readShare, readSize, readSizes } from "./read.js";
+import { readOnce, readShare, readShares, readSize, readSizes } from "./read.js";
 import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
@@ -61,8 +61,8 @@ export interface TransformerBlockOptions extends LayerOptions {
   readonly rope?: InnerRope | false | undefined;
   /** The sliding window of self attention, where a call gives none. */
   readonly window?: readonly [number, number] | undefined;
-  /** The share of numbers that `gradients` of heed/train drops of what attention and the feed-forward network add. Default 0. */
-  readonly dropout?: number | undefined;
+  /** The share of numbers that `gradients` of heed/train drops of what attention and the feed-forward network add, or one of each. Default 0. */
+  readonly dropout?: number | readonly [attention: number, mlp: number] | undefined;
   /** Likewise of the weights of attention. Default 0. */
   readonly attentionDropout?: number | undefined;
 }
@@ -148,7 +148,7 @@ export class TransformerBlock extends Layer {
   readonly #postNorms: readonly (LayerNorm | RMSNorm)[];
   readonly #isFirst: boolean;
   readonly #dim: number;
-  readonly #dropout: number;
+  readonly #dropout: readonly number[];
 
   constructor(options: TransformerBlockOptions) {
     const where = "TransformerBlock";
@@ -165,7 +165,7 @@ export class TransformerBlock extends Layer {
     const qkNorm = readBoolean(where, "qkNorm", given["qkNorm"], false) && { epsilon };
     const makeNorm = normMaker(where, { kind: given["norm"], bias: normBias, shape: dim, epsilon, engine });
     this.#dim = dim;
-    this.#dropout = readShare(where, "dropout", given["dropout"]);
+    this.#dropout = readShares(where, "dropout", given["dropout"]);
     this.#isFirst = readBoolean(where, "normFirst", given["normFirst"], true);
     this.#attention = this.part("self_attn", new MultiHeadAttention({ ...attention, qkNorm, rope, window }));
     this.#cross = hasCross
@@ -271,7 +271,8 @@ export class TransformerBlock extends Layer {
     const norm = this.#norms[at] ?? null;
     const postNorm = this.#postNorms[at];
     const input = norm === null || !this.#isFirst ? x : await norm.compute(scope, x);
-    const p = scope.drops === null ? 0 : this.#dropout;
+    const [ofAttention = 0, ofMlp = 0] = scope.drops === null ? [] : this.#dropout;
+    const p = at === this.#norms.length - 1 ? ofMlp : ofAttention;
     const isSum = postNorm === undefined && p === 0;
     const made = await act(input, isSum ? x : null);
     const branch = postNorm === undefined ? made : await postNorm.compute(scope, made);

@@ -71,7 +71,7 @@ export function batches(examples: unknown, options: unknown): Batches<unknown> {
   let epochs = 0;
   const at = (step: number): Promise<unknown> =>
     guardAsync("option", where, async () => {
-      readCount(`${where}.at`, "step", step, 0, Number.MAX_SAFE_INTEGER, 0);
+      readCount(`${where}.at`, "step", step ?? null, 0, Number.MAX_SAFE_INTEGER, 0);
       making ??= import("./later/batches.js").then(({ batchesOf }) => batchesOf(all, size, given));
       return (await making)(step);
     });

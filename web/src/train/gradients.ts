@@ -57,7 +57,7 @@ export interface InputGradients {
  * Computes a loss and its gradients in all parameters of the model that are not frozen, and adds them to those that are there. What
  * is not the model's keeps its values.
  */
-export function gradients<R extends PassResult>(
+export function gradients<R extends PassResult | Readonly<Record<string, unknown>>>(
   model: Layer,
   act: (pass: Pass) => Promise<R>,
   options?: PassOptions,
@@ -79,7 +79,7 @@ export function gradients<R extends PassResult>(
 }
 
 /** Computes a loss and no gradients. */
-export function evaluate<R extends PassResult>(
+export function evaluate<R extends PassResult | Readonly<Record<string, unknown>>>(
   model: Layer,
   act: (pass: Pass) => Promise<R>,
   options?: PassOptions,
@@ -139,7 +139,9 @@ async function runPass<R extends PassResult, Back extends object>(
     const recorder = new Recorder(program, learning, { isCheckpointing, wantsGradients: back !== null });
     addBackward();
     const seeds: Seed[] = [];
-    const onMade = (tensor: Tensor): void => belongs(tensor, { scope, seeds });
+    const onMade = (tensor: Tensor): void => {
+      if (back !== null) belongs(tensor, { scope, seeds });
+    };
     const context = { ...begun, signal, held: new Map(), released: [], tape: recorder, onMade };
     const scope: Scope = new Scope({ ...context, ...(drops && { drops }) });
     try {
@@ -180,7 +182,7 @@ async function runPass<R extends PassResult, Back extends object>(
 
 /** What a pass returned, of which it may only have promised something. */
 async function promisedOf<R extends PassResult>(returned: R): Promise<R> {
-  const entries = Object.entries(returned).map(async ([name, value]) => [name, await value] as const);
+  const entries = Object.entries(returned ?? {}).map(async ([name, value]) => [name, await value] as const);
   return Object.fromEntries(await Promise.all(entries)) as R;
 }
 

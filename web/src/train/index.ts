@@ -1,5 +1,6 @@
 // heed/train: gradients of layers and models, losses, optimizers, schedules, the training loop. A page that does not train loads none of it.
 
+export { Sequential, type Step } from "../layers/sequential.js";
 export {
   type Batches,
   type BatchesOptions,
@@ -44,5 +45,4 @@ export type { PassValue } from "./pass/values.js";
 export type { RelativeBiasVjpOptions, RelativeKeysVjpOptions, RelativeValuesVjpOptions } from "./relative-options.js";
 export { relativeBiasVjp, relativeKeysVjp, relativeValuesVjp } from "./relative-vjp.js";
 export { constant, linear, type Schedule, warmupCosine } from "./schedules.js";
-export { Sequential, type Step } from "./sequential.js";
 export { type EvaluationOptions, type StepReport, type TrainOptions, type TrainResult, train } from "./train.js";

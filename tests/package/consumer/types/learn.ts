@@ -51,10 +51,13 @@ class Named extends Layer {
 /** A head's scores fall with the distance, as fast as it learns. */
 class Decaying extends Layer {
   readonly decay = this.parameter("decay", { shape: [1], init: "ones" });
+  readonly warmth = this.parameter("warmth", { shape: [1], init: "ones" });
 
   async forward(x: TensorInput, { pass }: { readonly pass: Pass }): Promise<Tensor> {
     const slope = table(this.decay);
     const { output } = await pass.attention(x, x, x, {
+      temperature: pass.exp(this.warmth),
+      sinks: this.decay,
       scoreMod: ({ score, h, q, k }) => sub(score, mul(slope.at(h), abs(sub(q, k)))),
     });
     return output;
@@ -92,8 +95,9 @@ for (let step = 0; step < 10; step++) {
 }
 const decaying = new Decaying("Decaying", engine).init();
 await gradients(decaying, async (pass) => {
-  await (await decaying.forward(x, { pass })).backward(x);
-  return {};
+  const output = await decaying.forward(x, { pass });
+  await output.backward(x);
+  return { output };
 });
 await train(model, {
   optimizer,

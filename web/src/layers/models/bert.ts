@@ -102,7 +102,8 @@ const DISTILBERT: EncoderFamily = {
         hidden: read.count("hidden_dim", 4 * dim),
         activation,
         normFirst: false,
-        dropout,
+        // What attention adds stays whole.
+        dropout: [0, dropout],
         attentionDropout: read.share("attention_dropout"),
         ...norm,
       },

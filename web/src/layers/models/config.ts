@@ -56,6 +56,7 @@ export interface ModelConfig
       number
     >,
     Fields<"attention_probs_dropout_prob" | "classifier_dropout" | "seq_classif_dropout", number>,
+    Fields<"embedding_dropout", number>,
     Fields<"scale_attn_weights" | "scale_attn_by_inverse_layer_idx", boolean> {
   readonly [field: string]: unknown;
 }

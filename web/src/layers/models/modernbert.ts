@@ -38,9 +38,13 @@ const MODERNBERT: EncoderFamily = {
       bias: read.flag("classifier_bias", false),
       norm,
     };
+    const dropout = read.share("attention_dropout");
+    const classes = read.share("classifier_dropout");
     return {
       stack: {
         layers,
+        dropout: [dropout, 0],
+        attentionDropout: dropout,
         dim: read.count("hidden_size"),
         heads: read.count("num_attention_heads"),
         hidden: read.count("intermediate_size"),
@@ -54,6 +58,7 @@ const MODERNBERT: EncoderFamily = {
           ...(layer === 0 ? { attentionNorm: false } : {}),
         })),
       },
+      dropout: { embeddings: read.share("embedding_dropout"), texts: [0, classes], tokens: [0, classes] },
       count: read.count("vocab_size"),
       norm,
       hasPooler: false,

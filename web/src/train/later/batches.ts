@@ -51,8 +51,10 @@ export function batchesOf(examples: readonly unknown[], size: number, given: Rea
 
 function tokensOf(where: string, value: unknown, at: number): readonly number[] {
   const tokens = numbersOf(value);
-  if (tokens !== null && tokens.length > 0) return tokens;
-  throw new HeedError("option", `${where}: example ${at} must be tokens, a list of numbers, got ${showValue(value)}`);
+  const isToken = (one: number): boolean => Number.isInteger(one) && one >= 0 && one < 2 ** 31;
+  if (tokens !== null && tokens.length > 0 && tokens.every(isToken)) return tokens;
+  const rule = `example ${at} must be tokens, a list of whole numbers from 0 on`;
+  throw new HeedError("option", `${where}: ${rule}, got ${showValue(value)}`);
 }
 
 const chunks = <T>(all: readonly T[], size: number): T[][] =>

@@ -39,10 +39,10 @@ export async function contrastive(
   const cosines = pass.matmul(pass.normalize(queries), pass.normalize(keys), { transposeB: true });
   const logits = await pass.div(cosines, temperature as number);
   const own = Array.from({ length: rows }, (_, row) => row);
-  const loss = crossEntropy(logits, own, { pass });
-  if (!isSymmetric) return loss;
-  const back = crossEntropy(await pass.transpose(logits), own, { pass });
-  return pass.mul(pass.add(loss, back), 0.5);
+  if (!isSymmetric) return crossEntropy(logits, own, { pass });
+  const turned = await pass.transpose(logits);
+  const [loss, back] = [logits, turned].map((one) => crossEntropy(one, own, { pass }));
+  return pass.mul(pass.add(loss as Promise<Tensor>, back as Promise<Tensor>), 0.5);
 }
 
 export async function cosine({ pass }: Within, a: Tensor, b: Tensor, options: Options): Promise<Tensor> {
@@ -77,7 +77,10 @@ export async function klDivergence(
   );
   if (own === undefined || wanted === undefined) throw new TypeError("there are two");
   const rows = product(logits.shape) / (logits.shape.at(-1) ?? 1);
-  return pass.mul(pass.sum(pass.mul(pass.exp(wanted), pass.sub(wanted, own))), temperature ** 2 / rows);
+  // A class that the teacher rules out adds nothing.
+  const shares = await pass.exp(wanted);
+  const apart = pass.where(shares, pass.sub(wanted, own), 0);
+  return pass.mul(pass.sum(pass.mul(shares, apart)), temperature ** 2 / rows);
 }
 
 /** The mean of -w (1 - p)^gamma log p by weights, with p = softmax(logits)[target]: with gamma 0 PyTorch's cross entropy with weights. */

@@ -2,7 +2,7 @@
 
 import { product } from "../../api/operands.js";
 import type { AttentionOptions, BiasInput, Numbers, PlainScore } from "../../api/options.js";
-import type { AttentionResult, NoAttentionOptions } from "../../api/results.js";
+import type { AttentionResult } from "../../api/results.js";
 import { Tensor } from "../../api/tensor.js";
 import type { Resident } from "../../backends/backend.js";
 import { showShape } from "../../base/describe.js";
@@ -43,6 +43,9 @@ export interface PassAttentionOptions
   readonly score?: PassScore | undefined;
 }
 
+/** Without the option that decides the type of the result. */
+export type NoPassOptions = Omit<PassAttentionOptions, "return">;
+
 /** The results are tensors of the pass. */
 export type PassAttentionResult<O> = AttentionResult<Omit<O, "keep"> & { readonly keep: true }>;
 
@@ -56,7 +59,7 @@ export const readAttention = (where: string, options: unknown): Record<string, u
   ...readCopy(where, "options", copyOf(options), OPTIONS),
 });
 
-export async function attention<const O extends PassAttentionOptions = NoAttentionOptions>(
+export async function attention<const O extends PassAttentionOptions = NoPassOptions>(
   scope: Scope,
   where: string,
   tensors: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },

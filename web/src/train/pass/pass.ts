@@ -3,20 +3,25 @@
 import type { LinearOptions, RopeOptions } from "../../api/operations/options.js";
 import type { TensorLike } from "../../api/options.js";
 import type { RelativeBiasOptions } from "../../api/positions/relative-bias.js";
-import type { NoAttentionOptions } from "../../api/results.js";
 import type { Tensor } from "../../api/tensor.js";
 import { showValue } from "../../base/describe.js";
 import { HeedError } from "../../base/errors.js";
 import { guardAsync } from "../../base/guard.js";
-import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
+import { isRecord, readBoolean, readCount } from "../../base/read-values.js";
 import { listOf, MOST_LISTED } from "../../base/typed-array.js";
 import { Pass as LayerPass } from "../../layers/pass.js";
 import { readAtLeastZero, readCopy } from "../../layers/read.js";
-import type { Scope } from "../../layers/scope.js";
+import { drops, type Scope } from "../../layers/scope.js";
 import { DROPOUT } from "../../operations/training/elementwise.js";
 import type { ClassLoss } from "../later/class-rule.js";
 import { type ApplyFunctions, apply } from "./apply.js";
-import { attention, type PassAttentionOptions, type PassAttentionResult, readAttention } from "./attention.js";
+import {
+  attention,
+  type NoPassOptions,
+  type PassAttentionOptions,
+  type PassAttentionResult,
+  readAttention,
+} from "./attention.js";
 import { broadcast, type Unary, unary } from "./elementwise.js";
 import { gather, type Indices, readIndices } from "./gather.js";
 import { type MatmulOptions, matmul, transposed } from "./matmul.js";
@@ -220,22 +225,16 @@ export class Pass extends LayerPass {
     return this.#act("dropout", [x], async (scope, where) => {
       const given = readCopy(where, "options", copyOf(options), ["p", "seed"]);
       const p = readAtLeastZero(where, "p", given["p"], 0);
-      const seed = readFinite(where, "seed", given["seed"], -1);
       if (p > 1) throw new HeedError("option", `${where}: p must be at most 1, got ${p}`);
-      if (!(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)) {
-        throw new HeedError(
-          "option",
-          `${where}: seed must be a whole number of 32 bits, got ${showValue(given["seed"])}`,
-        );
-      }
+      const seed = readCount(where, "seed", given["seed"] ?? "none", 0, 2 ** 32 - 1, 0);
       const tensor = await bringOne(scope, where, "x", x);
       const problem = { x: residentOf(scope, tensor), p: Math.fround(p), seed };
-      return p * 2 ** 32 < 1 ? tensor : scope.make(DROPOUT, problem, tensor.shape);
+      return drops(p) ? scope.make(DROPOUT, problem, tensor.shape) : tensor;
     });
   }
 
   /** Attention, as `attention` has it. q, k, v, bias, sinks, temperature, alibiSlopes, the parameters of scores and tables learn. */
-  attention<const O extends PassAttentionOptions = NoAttentionOptions>(
+  attention<const O extends PassAttentionOptions = NoPassOptions>(
     q: PassValue,
     k: PassValue,
     v: PassValue,

@@ -7,7 +7,7 @@ import { showValue } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
 import { guard } from "../base/guard.js";
 import { listOf } from "../base/typed-array.js";
-import type { IndexInput } from "../layers/embedding.js";
+import type { IndexInput } from "./embedding.js";
 import {
   FORWARD_OPTIONS,
   type Forwarded,
@@ -15,9 +15,9 @@ import {
   Layer,
   type LayerOptions,
   type NoOptions,
-} from "../layers/layer.js";
-import { readOnce } from "../layers/read.js";
-import type { Pass } from "./pass/pass.js";
+} from "./layer.js";
+import type { Pass } from "./pass.js";
+import { readOnce } from "./read.js";
 
 /** A layer of one input and one output. */
 export interface Step extends Layer {
