@@ -57,7 +57,6 @@ class Decaying extends Layer {
     const slope = table(this.decay);
     const { output } = await pass.attention(x, x, x, {
       temperature: pass.exp(this.warmth),
-      sinks: this.decay,
       scoreMod: ({ score, h, q, k }) => sub(score, mul(slope.at(h), abs(sub(q, k)))),
     });
     return output;
