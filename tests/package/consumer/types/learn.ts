@@ -48,7 +48,7 @@ class Named extends Layer {
   }
 }
 
-/** A head's scores fall with the distance, as fast as it learns. */
+/** A head's scores fall with the distance, at a rate that it learns. */
 class Decaying extends Layer {
   readonly decay = this.parameter("decay", { shape: [1], init: "ones" });
   readonly warmth = this.parameter("warmth", { shape: [1], init: "ones" });
