@@ -155,7 +155,7 @@ export class Scope {
 
   /** Where the pass learns, a share p of the numbers becomes 0, and the others grow; elsewhere they stay as they are. */
   async dropout(x: Tensor, p: number): Promise<Tensor> {
-    return this.drops === null || !drops(p) ? x : this.drops.drop(this, x, p);
+    return this.drops === null || !dropsAny(p) ? x : this.drops.drop(this, x, p);
   }
 
   /** Gives up a tensor when it is computed. It then outlives the pass. */
@@ -292,7 +292,7 @@ export class Scope {
 }
 
 /** Whether a share is large enough to be one of 2^32 places. */
-export const drops = (p: number): boolean => p * 2 ** 32 >= 1;
+export const dropsAny = (p: number): boolean => p * 2 ** 32 >= 1;
 
 /** A pass stays in the module in which it began. */
 function unforeseen(where: string, format: WeightFormat): HeedError {

@@ -11,7 +11,7 @@ import { isRecord, readBoolean, readCount } from "../../base/read-values.js";
 import { listOf, MOST_LISTED } from "../../base/typed-array.js";
 import { Pass as LayerPass } from "../../layers/pass.js";
 import { readAtLeastZero, readCopy } from "../../layers/read.js";
-import { drops, type Scope } from "../../layers/scope.js";
+import { dropsAny, type Scope } from "../../layers/scope.js";
 import { DROPOUT } from "../../operations/training/elementwise.js";
 import type { ClassLoss } from "../later/class-rule.js";
 import { type ApplyFunctions, apply } from "./apply.js";
@@ -229,7 +229,7 @@ export class Pass extends LayerPass {
       const seed = readCount(where, "seed", given["seed"] ?? "none", 0, 2 ** 32 - 1, 0);
       const tensor = await bringOne(scope, where, "x", x);
       const problem = { x: residentOf(scope, tensor), p: Math.fround(p), seed };
-      return drops(p) ? scope.make(DROPOUT, problem, tensor.shape) : tensor;
+      return dropsAny(p) ? scope.make(DROPOUT, problem, tensor.shape) : tensor;
     });
   }
 
