@@ -3,13 +3,17 @@
 import type { Backend } from "../backends/backend.js";
 import { HeedError } from "../base/errors.js";
 import { digestOf } from "./digest.js";
-import type { AnyTensor } from "./formats/stored.js";
+import type { WeightFormat } from "./formats/format.js";
+import { type AnyTensor, formatOf } from "./formats/stored.js";
+import type { ArrivingTensor } from "./io/arriving-tensor.js";
 import { Layer } from "./layer.js";
-import type { Parameter } from "./parameters.js";
+import { Numbers } from "./numbers.js";
+import { type AnyNumbers, isPlain, type Parameter } from "./parameters.js";
 import { endPass } from "./passes.js";
 import { PendingTensor } from "./pending-tensor.js";
 import { readParameter } from "./read-parameters.js";
-import { type Expected, Taking, type Weights } from "./taking.js";
+import { StoredNumbers } from "./stored-numbers.js";
+import { assertNumbersFit, type Expected, Taking, type Weights } from "./taking.js";
 
 export class Arrivals {
   readonly #where: string;
@@ -54,12 +58,63 @@ export class Arrivals {
     return this.#expected.has(name);
   }
 
-  /** Takes a tensor that is not used elsewhere. */
-  async take(name: string, value: unknown): Promise<void> {
+  /** Takes a tensor: in pieces, unless its rows are moved, or may be those of a twin. */
+  async take(name: string, arriving: ArrivingTensor<unknown>): Promise<void> {
     const expected = this.#expected.get(name) ?? [];
     this.#expected.delete(name);
-    const tensor = readParameter(this.#where, name, value);
-    const [made, taking] = [new Map(), new Taking(this.#weights)];
+    const taking = new Taking(this.#weights);
+    const none = readParameter(this.#where, name, arriving.none);
+    const [format = "f32", ...others] = new Set(expected.map(({ parameter }) => taking.formatFor(parameter, none)));
+    const areWhole = expected.every(({ tensor, parameter }) => tensor.isPlain && parameter.sizes().count === 1);
+    if (!areWhole || others.length > 0 || this.#twins.has(name))
+      await this.#takeWhole(name, arriving, expected, taking);
+    else await this.#takePieces(name, arriving, expected, format);
+  }
+
+  async #takePieces(
+    name: string,
+    arriving: ArrivingTensor<unknown>,
+    expected: readonly Expected[],
+    format: WeightFormat,
+  ): Promise<void> {
+    // What is packed in f32 is made of what is plain, which is to come first.
+    const ordered = [...expected].sort(
+      (a, b) => Number(isPlain(b.parameter.layout)) - Number(isPlain(a.parameter.layout)),
+    );
+    let numbers: AnyNumbers | null = null;
+    for (const { where, parameter } of ordered) {
+      parameter.fitting(where, arriving);
+      if (numbers === null) {
+        const pieces = this.#piecesOf(name, arriving, where, format);
+        numbers = format === "f32" ? Numbers.arriving(pieces) : new StoredNumbers(pieces, format, parameter.sizes());
+      }
+      parameter.set(numbers);
+    }
+    for (const { where, parameter } of ordered) await parameter.residentIn(this.#backend, where);
+  }
+
+  /** The pieces of a tensor, checked. */
+  async *#piecesOf(
+    name: string,
+    arriving: ArrivingTensor<unknown>,
+    where: string,
+    format: WeightFormat,
+  ): AsyncGenerator<AnyTensor, void, undefined> {
+    for await (const piece of arriving.pieces()) {
+      const tensor = readParameter(this.#where, name, piece);
+      if (format !== formatOf(tensor)) assertNumbersFit(where, tensor, format);
+      yield tensor;
+    }
+  }
+
+  async #takeWhole(
+    name: string,
+    arriving: ArrivingTensor<unknown>,
+    expected: readonly Expected[],
+    taking: Taking,
+  ): Promise<void> {
+    const tensor = readParameter(this.#where, name, await arriving.whole());
+    const made = new Map();
     const taken = expected.map(({ where, parameter, tensor: pending }) => {
       const own = parameter.fitting(where, pending.of(tensor, made));
       return { where, parameter, value: taking.of(where, parameter, own) };

@@ -3,6 +3,7 @@
 import type { Resident, RootBackend } from "../backends/backend.js";
 import { HeedError } from "../base/errors.js";
 import { collectSoon } from "./collect-soon.js";
+import type { AnyTensor } from "./formats/stored.js";
 
 /** A parameter that has these numbers. */
 export interface Keeper {
@@ -21,6 +22,8 @@ const KNOWN = new WeakMap<ArrayBufferLike, Map<string, Numbers>>();
 export class Numbers {
   readonly format = "f32";
   #array: Float32Array | null = null;
+  /** Its rows as they arrive, until an engine takes them. */
+  #arriving: AsyncIterable<AnyTensor> | null = null;
   /** The array that was given or read back last, which others may still have. */
   #seen: WeakRef<Float32Array> | null = null;
   /** Weak, because a layer that nobody disposes of goes all the same. */
@@ -31,6 +34,20 @@ export class Numbers {
     const numbers = KNOWN.get(array.buffer)?.get(placeOf(array)) ?? new Numbers();
     numbers.#array = numbers.#know(array);
     return numbers;
+  }
+
+  /** Those of a tensor that arrives in pieces, for the first keeper that an engine is to have. */
+  static arriving(pieces: AsyncIterable<AnyTensor>): Numbers {
+    const numbers = new Numbers();
+    numbers.#arriving = pieces;
+    return numbers;
+  }
+
+  /** Gives the pieces, once; null where there are none. */
+  pieces(): AsyncIterable<AnyTensor> | null {
+    const pieces = this.#arriving;
+    this.#arriving = null;
+    return pieces;
   }
 
   join(keeper: WeakRef<Keeper>): void {

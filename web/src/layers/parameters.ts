@@ -1,12 +1,15 @@
 // Parameters of layers: their shapes, their numbers, and the residents that are made of them.
 
+import { product } from "../api/operands.js";
 import type { Backend, Dims4, Operand, Resident, RootBackend, Source } from "../backends/backend.js";
+import { PANEL } from "../backends/wasm/generated/operation-calls.js";
 import { showShape } from "../base/describe.js";
 import { HeedError } from "../base/errors.js";
+import { bytesIn } from "../memory/heap-view.js";
 import { type MatrixSizes, PACK, unpacked } from "../operations/affine.js";
 import type { Rows } from "../operations/rows.js";
 import type { WeightFormat } from "./formats/format.js";
-import type { AnyTensor, ParameterTensor } from "./formats/stored.js";
+import { type AnyTensor, floatsOf, type ParameterTensor } from "./formats/stored.js";
 import { type Keeper, Numbers } from "./numbers.js";
 import type { ParameterRule } from "./parameter-rule.js";
 import { releaseModule } from "./passes.js";
@@ -79,7 +82,7 @@ export class Parameter implements Keeper {
   }
 
   /** Returns the tensor, or throws unless it has the parameter's shape. */
-  fitting<T extends AnyTensor>(where: string, read: T): T {
+  fitting<T extends { readonly shape: readonly number[] }>(where: string, read: T): T {
     if (read.shape.length !== this.shape.length || read.shape.some((size, axis) => size !== this.shape[axis])) {
       throw new HeedError("shape", `${where} must be ${showShape(this.shape)}, got ${showShape(read.shape)}`);
     }
@@ -87,8 +90,8 @@ export class Parameter implements Keeper {
   }
 
   /** Takes a tensor of the right shape, numbers, or null for none. */
-  set(value: ParameterTensor | StoredNumbers | null): void {
-    this.#take(value === null || value instanceof StoredNumbers ? value : Numbers.of(value.data));
+  set(value: ParameterTensor | AnyNumbers | null): void {
+    this.#take(value !== null && "data" in value ? Numbers.of(value.data) : value);
   }
 
   /** Takes the numbers of another parameter, so that they are one where they learn. */
@@ -248,13 +251,43 @@ export class Parameter implements Keeper {
   }
 
   async #upload(root: RootBackend, numbers: Numbers, where: string): Promise<Resident> {
+    const pieces = numbers.pieces();
+    if (pieces !== null) return this.#uploadPieces(root, pieces, where);
     if (isPlain(this.layout)) return root.upload(numbers.read(where));
     // That of a tied parameter need not be copied into the engine once more.
     const plain = this.#variable?.value ?? numbers.plainIn(root);
     const source = plain === null ? ({ kind: "array", array: numbers.read(where) } as const) : residentSource(plain);
-    const [packed] = await root.run(PACK, this.matrices(source), null);
-    if (packed?.kind !== "resident") throw new TypeError("packed matrices stay in the engine");
-    return packed.resident;
+    return packedOf(root, source, this.sizes());
+  }
+
+  /** Of numbers that arrive in pieces, one matrix or fewer axes. */
+  async #uploadPieces(root: RootBackend, pieces: AsyncIterable<AnyTensor>, where: string): Promise<Resident> {
+    const { outputs, inputs } = this.sizes();
+    const whole = root.room(isPlain(this.layout) ? product(this.shape) : Math.ceil(outputs / PANEL) * PANEL * inputs);
+    let at = 0;
+    const put = (bytes: Uint8Array): void => {
+      root.bytesOf(where, whole).set(bytes, at);
+      at += bytes.length;
+    };
+    try {
+      for await (const piece of pieces) {
+        const { data, shape } = floatsOf(piece);
+        if (isPlain(this.layout)) put(bytesIn(data));
+        else {
+          const packed = await packedOf(
+            root,
+            { kind: "array", array: data },
+            { count: 1, outputs: shape[0] ?? 0, inputs },
+          );
+          put(root.bytesOf(where, packed));
+          root.free(packed);
+        }
+      }
+      return whole;
+    } catch (error) {
+      root.free(whole);
+      throw error;
+    }
   }
 
   /** Of its matrices. */
@@ -266,11 +299,20 @@ export class Parameter implements Keeper {
 
   /** Its matrices, as PACK takes them. */
   matrices(source: Source): Operand {
-    const { count, outputs, inputs } = this.sizes();
-    const shape: Dims4 = [1, count, outputs, inputs];
-    const strides: Dims4 = [0, outputs * inputs, inputs, 1];
-    return { source, dtype: "f32", elements: count * outputs * inputs, shape, strides };
+    return matricesOf(source, this.sizes());
   }
+}
+
+function matricesOf(source: Source, { count, outputs, inputs }: MatrixSizes): Operand {
+  const shape: Dims4 = [1, count, outputs, inputs];
+  const strides: Dims4 = [0, outputs * inputs, inputs, 1];
+  return { source, dtype: "f32", elements: count * outputs * inputs, shape, strides };
+}
+
+async function packedOf(root: RootBackend, source: Source, sizes: MatrixSizes): Promise<Resident> {
+  const [packed] = await root.run(PACK, matricesOf(source, sizes), null);
+  if (packed?.kind !== "resident") throw new TypeError("packed matrices stay in the engine");
+  return packed.resident;
 }
 
 /** Whether kernels read f32 numbers in their order. */

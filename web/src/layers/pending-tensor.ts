@@ -10,12 +10,12 @@ export class PendingTensor {
   /** A tensor of which the numbers may be the same. */
   readonly twin: PendingTensor | null;
   readonly #from: PendingTensor | null;
-  readonly #step: Step;
+  readonly #step: Step | null;
 
   constructor(
     name: string,
     from: PendingTensor | null = null,
-    step: Step = (tensor) => tensor,
+    step: Step | null = null,
     twin: PendingTensor | null = null,
   ) {
     this.name = name;
@@ -31,14 +31,20 @@ export class PendingTensor {
 
   /** The same, which may have another's numbers. */
   like(twin: PendingTensor): PendingTensor {
-    return new PendingTensor(this.name, this, undefined, twin);
+    return new PendingTensor(this.name, this, null, twin);
+  }
+
+  /** Whether it is the file's tensor as it is, and nobody else's. */
+  get isPlain(): boolean {
+    return this.#from === null && this.twin === null;
   }
 
   /** What it is, given the file's tensor. `made` has what several of one tensor share. */
   of(tensor: AnyTensor, made: Map<PendingTensor, AnyTensor>): AnyTensor {
     const known = made.get(this);
     if (known !== undefined) return known;
-    const own = this.#step(this.#from === null ? tensor : this.#from.of(tensor, made));
+    const whole = this.#from === null ? tensor : this.#from.of(tensor, made);
+    const own = this.#step === null ? whole : this.#step(whole);
     made.set(this, own);
     return own;
   }

@@ -41,14 +41,16 @@ export class StoredNumbers {
   readonly #sizes: MatrixSizes;
   /** What was given, in whatever format, until an engine has it. */
   #source: AnyTensor | null;
+  /** Its rows as they arrive, once. All pieces but the last have a multiple of NARROW_PANEL rows. */
+  readonly #arriving: AsyncIterable<AnyTensor> | null;
   /** What an engine had packed, where no engine has it any more, and that engine. */
   #left: { readonly bytes: Uint8Array<ArrayBuffer>; readonly root: WeakRef<RootBackend> } | null = null;
   readonly #keepers = new Set<User>();
   readonly #uploads = new Map<RootBackend, Upload>();
 
   /** `sizes` are those of the matrices that are stacked along the first axis. */
-  constructor(source: AnyTensor, format: NarrowFormat, sizes: MatrixSizes) {
-    this.#source = source;
+  constructor(source: AnyTensor | AsyncIterable<AnyTensor>, format: NarrowFormat, sizes: MatrixSizes) {
+    [this.#source, this.#arriving] = "data" in source ? [source, null] : [null, source];
     this.format = format;
     this.#sizes = sizes;
   }
@@ -161,11 +163,11 @@ export class StoredNumbers {
     const there = this.#there();
     const packed = this.#left?.bytes ?? there?.[0].bytesOf(where, there[1]);
     if (packed !== undefined) return root.upload(new Float32Array(packed.buffer, packed.byteOffset, packed.length / 4));
-    const source = this.#source;
-    if (source === null) throw lost(where);
-    const resident = root.zeros(this.packedBytes / 4, "f32");
+    const pieces = this.#source === null ? this.#arriving : this.#piecesOf(this.#source);
+    if (pieces === null) throw lost(where);
+    const resident = root.room(this.packedBytes / 4);
     try {
-      await this.#pack(root, resident, source);
+      await this.#pack(root, resident, pieces);
     } catch (error) {
       root.free(resident);
       throw error;
@@ -173,21 +175,41 @@ export class StoredNumbers {
     return resident;
   }
 
-  async #pack(root: RootBackend, packed: Resident, source: AnyTensor): Promise<void> {
+  /** Each is packed while the next one is read. */
+  async #pack(
+    root: RootBackend,
+    packed: Resident,
+    pieces: Iterable<AnyTensor> | AsyncIterable<AnyTensor>,
+  ): Promise<void> {
     const { format } = this;
+    const { outputs, inputs } = this.#sizes;
+    let from = 0;
+    let packing: Promise<unknown> | null = null;
+    for await (const piece of pieces) {
+      const areFloats = formatOf(piece) !== format;
+      const stored = wordsOf(areFloats ? floatsOf(piece) : piece);
+      const rowBytes = bytesOf(areFloats ? "f32" : format, inputs);
+      const [rows = 0] = piece.shape;
+      const firstOutput = Math.floor(from / outputs) * panelsOf(outputs) * NARROW_PANEL + (from % outputs);
+      const problem = { format, stored, areFloats, rowBytes, packed, outputs: rows, inputs, firstOutput };
+      await packing;
+      packing = root.run(PACK_NARROW, problem, null);
+      // Whoever awaits it is told of its error.
+      packing.catch(() => {});
+      from += rows;
+    }
+    await packing;
+  }
+
+  /** Rows of what was given, none of them of two matrices. */
+  *#piecesOf(source: AnyTensor): Generator<AnyTensor, void, undefined> {
     const { count, outputs, inputs } = this.#sizes;
-    const areFloats = formatOf(source) !== format;
-    const rowBytes = bytesOf(areFloats ? "f32" : format, inputs);
+    const rowBytes = bytesOf(formatOf(source) === this.format ? this.format : "f32", inputs);
     const step = Math.max(1, Math.floor(PIECE / rowBytes / NARROW_PANEL)) * NARROW_PANEL;
     for (let matrix = 0; matrix < count; matrix++) {
       for (let first = 0; first < outputs; first += step) {
-        const rows = Math.min(step, outputs - first);
         const from = matrix * outputs + first;
-        const part = rowsOf(source, from, from + rows);
-        const firstOutput = matrix * panelsOf(outputs) * NARROW_PANEL + first;
-        const stored = wordsOf(areFloats ? floatsOf(part) : part);
-        const problem = { format, stored, areFloats, rowBytes, packed, outputs: rows, inputs, firstOutput };
-        await root.run(PACK_NARROW, problem, null);
+        yield rowsOf(source, from, from + Math.min(step, outputs - first));
       }
     }
   }

@@ -41,7 +41,7 @@ export class Taking {
 
   /** Throws where the numbers do not fit the format. `where` names the parameter. */
   of(where: string, parameter: Parameter, tensor: AnyTensor): ParameterTensor | StoredNumbers {
-    const format = this.#formatFor(parameter, tensor);
+    const format = this.formatFor(parameter, tensor);
     if (format === "f32" && formatOf(tensor) === "f32") return floatsOf(tensor);
     const { buffer, byteOffset, byteLength } = tensor.data;
     const sizes = parameter.sizes();
@@ -50,13 +50,14 @@ export class Taking {
     this.#taken.set(buffer, others);
     const known = others.get(place);
     if (known !== undefined) return known;
-    if (format !== "f32" && formatOf(tensor) !== format) assertNumbersFit(where, tensor, format);
+    if (formatOf(tensor) !== format) assertNumbersFit(where, tensor, format);
     const made = format === "f32" ? floatsOf(tensor) : new StoredNumbers(tensor, format, sizes);
     others.set(place, made);
     return made;
   }
 
-  #formatFor({ layout, shape }: Parameter, tensor: AnyTensor): WeightFormat {
+  /** The format in which a parameter takes a tensor. */
+  formatFor({ layout, shape }: Parameter, tensor: AnyTensor): WeightFormat {
     if (layout === "plain") return "f32";
     const wanted = this.#weights === "as stored" ? formatOf(tensor) : this.#weights;
     return fits(wanted, shape.at(-1) ?? 0) ? wanted : "f32";
@@ -65,7 +66,7 @@ export class Taking {
 
 /** Numbers are rounded when an engine takes them, and refused before. What lies in blocks has numbers of a bounded size. */
 export function assertNumbersFit(where: string, { data, shape, ...rest }: AnyTensor, format: WeightFormat): void {
-  if (data instanceof Uint8Array) return;
+  if (data instanceof Uint8Array || format === "f32") return;
   for (let at = 0; at < data.length; at += PIECE) {
     assertFit(where, floatsOf({ data: data.subarray(at, at + PIECE), shape, ...rest } as AnyTensor).data, format);
   }

@@ -24,7 +24,7 @@ export async function fillModel(
   for await (const [name, tensor] of tensors) {
     throwIfAborted(where, signal);
     if (arrivals.wants(name)) await arrivals.take(name, tensor);
-    else if (ClassifierHead.hasPart(name)) rest.set(name, tensor);
+    else if (ClassifierHead.hasPart(name)) rest.set(name, await tensor.whole());
   }
   arrivals.finish();
   throwIfAborted(where, signal);

@@ -119,6 +119,10 @@ export class WasmBackend implements RootBackend, Caller {
     return this.#ladder.residents.add(kernels.zeros(byteSize(elements, dtype)), elements, dtype);
   }
 
+  room(elements: number): Resident {
+    return this.#room(this.#ladder.current("tensor").kernels, elements);
+  }
+
   async download(resident: Resident): Promise<Float32Array | Uint16Array> {
     const { kernels } = this.#ladder.current("Tensor.read");
     if (!(resident instanceof WasmResident) || !resident.live) throw disposedError("Tensor.read");
@@ -196,9 +200,13 @@ export class WasmBackend implements RootBackend, Caller {
   #allocate(kernels: Kernels, { outputs, made }: Job): void {
     for (const part of outputs) {
       if (part.to !== "resident" || made.has(part)) continue;
-      const address = kernels.allocate(Math.max(1, byteSize(part.elements, "f32")));
-      made.set(part, this.#ladder.residents.add(address, part.elements, "f32"));
+      made.set(part, this.#room(kernels, part.elements));
     }
+  }
+
+  #room(kernels: Kernels, elements: number): WasmResident {
+    const address = kernels.allocate(Math.max(1, byteSize(elements, "f32")));
+    return this.#ladder.residents.add(address, elements, "f32");
   }
 
   /** Frees the residents that nobody has taken, because the job failed. */

@@ -3,22 +3,19 @@
 
 import { HeedError } from "../../base/errors.js";
 
-/** Moves rows back, whole, so that blocks stay what they are. */
-export function separated(
-  what: string,
-  bytes: Uint8Array<ArrayBuffer>,
-  rows: number,
-  heads: number,
-): Uint8Array<ArrayBuffer> {
-  const width = bytes.length / rows;
-  const half = rows / heads / 2;
-  if (!Number.isInteger(width) || !Number.isInteger(half)) {
-    throw new HeedError("shape", `${what} must have an even number of rows for each of ${heads} heads, got ${rows}`);
-  }
+/** The rows of each of so many heads. Throws where they are not in pairs. */
+export function rowsOfHead(what: string, rows: number, heads: number): number {
+  if (Number.isInteger(rows / heads / 2)) return rows / heads;
+  throw new HeedError("shape", `${what} must have an even number of rows for each of ${heads} heads, got ${rows}`);
+}
+
+/** Moves the rows of whole heads back, so that blocks stay what they are. */
+export function separated(bytes: Uint8Array<ArrayBuffer>, rows: number, inHead: number): Uint8Array<ArrayBuffer> {
+  const [width, half] = [bytes.length / rows, inHead / 2];
   const moved = new Uint8Array(bytes.length);
   for (let row = 0; row < rows; row++) {
-    const [first, inHead] = [row - (row % (2 * half)), row % (2 * half)];
-    const from = (first + 2 * (inHead % half) + Math.floor(inHead / half)) * width;
+    const at = row % inHead;
+    const from = (row - at + 2 * (at % half) + Math.floor(at / half)) * width;
     moved.set(bytes.subarray(from, from + width), row * width);
   }
   return moved;

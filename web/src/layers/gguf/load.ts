@@ -4,6 +4,7 @@ import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
 import { bytesOf, type ParameterTensor } from "../formats/stored.js";
+import type { ArrivingTensor } from "../io/arriving-tensor.js";
 import type { FileSource } from "../io/byte-reader.js";
 import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly, streamEntries } from "../io/read-entries.js";
 import { collected, type TensorStream } from "../io/tensor-stream.js";
@@ -12,7 +13,7 @@ import { assertBytes, remedyOf } from "../room.js";
 import type { Weights } from "../taking.js";
 import { type GgufEntry, readGgufLayout } from "./header.js";
 import { ModelReader } from "./model-reader.js";
-import { dequantized, type GgufTensor, stored } from "./tensor.js";
+import { dequantized, type GgufTensor, stored, type TensorReading } from "./tensor.js";
 import type { GgufValue } from "./values.js";
 
 export interface GgufHeader {
@@ -46,6 +47,8 @@ export interface GgufModel<Tensor = ParameterTensor> {
   readonly metadata: ReadonlyMap<string, GgufValue>;
 }
 
+type Tensor = GgufTensor | ParameterTensor;
+
 /** Reads the header of a file, and nothing after it. */
 export async function readGgufHeader(source: FileSource, options?: Pick<EntryOptions, "signal">): Promise<GgufHeader> {
   const { version, metadata, entries } = await readHeaderOnly("readGgufHeader", source, options, readGgufLayout);
@@ -70,7 +73,7 @@ async function* stream(
 ): AsyncGenerator<[string, GgufTensor], void, undefined> {
   const given = readRecord(where, "options", options, LOAD_OPTIONS);
   for await (const [entry, bytes] of streamEntries(where, source, given, readGgufLayout)) {
-    yield [entry.name, stored(where, entry, bytes)];
+    yield [entry.name, stored(where, entry, await bytes.all())];
   }
 }
 
@@ -90,7 +93,7 @@ export function loadGguf(
   source: FileSource,
   options?: GgufOptions & { readonly weights?: "f32" | undefined },
 ): Promise<GgufModel>;
-export function loadGguf(source: FileSource, options?: GgufOptions): Promise<GgufModel<GgufTensor | ParameterTensor>> {
+export function loadGguf(source: FileSource, options?: GgufOptions): Promise<GgufModel<Tensor>> {
   return guardAsync("load", "loadGguf", async () => {
     const { stream, ...model } = await openGguf("loadGguf", source, options);
     return { ...model, tensors: await collected(stream) };
@@ -106,11 +109,11 @@ export async function openGguf(
   source: FileSource,
   options: GgufOptions | undefined,
   check?: (config: ModelConfig) => void,
-): Promise<Omit<GgufModel, "tensors"> & { readonly stream: TensorStream<GgufTensor | ParameterTensor> }> {
+): Promise<Omit<GgufModel, "tensors"> & { readonly stream: TensorStream<Tensor> }> {
   const given = readRecord(where, "options", options, ["weights", "tokenizer", "onProgress", "signal"]);
   const weights = readChoice(where, "weights", given["weights"], ["f32", "as stored"], "f32");
   const wantsTokenizer = readBoolean(where, "tokenizer", given["tokenizer"], true);
-  const read = weights === "f32" ? dequantized : stored;
+  const read: TensorReading<Tensor> = weights === "f32" ? dequantized : stored;
   const file = await openEntries(where, source, given, readGgufLayout);
   try {
     // What is not supported, or does not fit, is refused before the weights are read.
@@ -118,23 +121,22 @@ export async function openGguf(
     if (check === undefined) assertBytes(where, bytesIn(weights), () => remedyOf(bytesIn, ["as stored"]));
     const model = new ModelReader(where, file.layout, wantsTokenizer);
     check?.(model.config);
-    const taken = async (): Promise<[string, GgufTensor | ParameterTensor] | null> => {
+    const taken = async (): Promise<[string, ArrivingTensor<Tensor>] | null> => {
       for (;;) {
         const { done, value } = await file.entries.next();
         if (done === true) return null;
-        const [entry, bytes] = value;
-        const own = model.take(entry, bytes);
-        if (own !== null) return [own[0], read(where, entry, own[1])];
+        const own = await model.take(...value, read);
+        if (own !== null) return own;
       }
     };
-    // Files have what is a part of the configuration before all others.
-    const early: [string, GgufTensor | ParameterTensor][] = [];
+    // Files have what is a part of the configuration before all others. Where one has not, these wait in memory.
+    const early: [string, ArrivingTensor<Tensor>][] = [];
     while (!model.isComplete) {
       const one = await taken();
       if (one === null) break;
-      early.push(one);
+      early.push([one[0], await one[1].held()]);
     }
-    async function* tensors(): TensorStream<GgufTensor | ParameterTensor>["tensors"] {
+    async function* tensors(): TensorStream<Tensor>["tensors"] {
       while (early.length > 0) yield* early.splice(0, 1);
       for (let one = await taken(); one !== null; one = await taken()) yield one;
     }

@@ -1,13 +1,16 @@
 // What the header of a GGUF file says of its model: configuration, tokenizer, and what becomes of each tensor.
 
 import { showValue } from "../../base/describe.js";
+import { ArrivingTensor } from "../io/arriving-tensor.js";
+import type { EntryBytes } from "../io/read-entries.js";
 import type { ModelConfig } from "../models/config.js";
 import { type Architecture, architectureOf, ModelFile } from "./architecture.js";
 import type { GgufEntry, GgufLayout } from "./header.js";
-import { separated } from "./interleaved.js";
+import { rowsOfHead, separated } from "./interleaved.js";
 import { Metadata } from "./metadata.js";
 import { renamed } from "./names.js";
 import { llama3Of, ROPE_FACTORS } from "./rope-factors.js";
+import type { TensorReading } from "./tensor.js";
 import type { TokenizerJson } from "./tokenizer/token-list.js";
 import { tokenizerOf } from "./tokenizer/tokenizer.js";
 
@@ -49,21 +52,26 @@ export class ModelReader {
     return this.#isComplete;
   }
 
-  /** The published name of a tensor, and its bytes with rows in the published order; null for what went into the configuration. */
-  take(entry: GgufEntry, bytes: Uint8Array<ArrayBuffer>): [string, Uint8Array<ArrayBuffer>] | null {
+  /** A tensor under its published name, its rows in the published order, read by `read`; null for what went into the configuration. */
+  async take<Tensor>(
+    entry: GgufEntry,
+    bytes: EntryBytes,
+    read: TensorReading<Tensor>,
+  ): Promise<[string, ArrivingTensor<Tensor>] | null> {
     const { where } = this.#metadata;
     if (entry.name === ROPE_FACTORS) {
       const base = this.#config.rope_parameters?.rope_theta ?? 10000;
-      const rope_parameters = llama3Of(where, entry.type.dequantize(bytes), base);
+      const rope_parameters = llama3Of(where, entry.type.dequantize(await bytes.all()), base);
       this.#config = { ...this.#config, rope_parameters };
       this.#isComplete = true;
       return null;
     }
     const field = this.#architecture.interleaved[entry.name.replace(/\.\d+\./, ".*.").replace(/\.(weight|bias)$/, "")];
     const heads = field === undefined ? undefined : this.#config[field];
-    const what = `${where}: tensor ${showValue(entry.name)}`;
-    const rows = heads ? separated(what, bytes, entry.shape[0] ?? 1, heads) : bytes;
-    return [this.#nameOf(entry.name) ?? entry.name, rows];
+    const inHead = heads ? rowsOfHead(`${where}: tensor ${showValue(entry.name)}`, entry.shape[0] ?? 1, heads) : 0;
+    const make = (part: Uint8Array<ArrayBuffer>, shape: readonly number[]): Tensor =>
+      read(where, { ...entry, shape }, inHead > 0 ? separated(part, shape[0] ?? 1, inHead) : part);
+    return [this.#nameOf(entry.name) ?? entry.name, new ArrivingTensor(entry.shape, bytes, make, inHead || 1)];
   }
 
   #nameOf(name: string): string | undefined {

@@ -14,6 +14,9 @@ export interface GgufTensor extends StoredTensor {
   readonly requantizedFrom?: string;
 }
 
+/** Makes a tensor of its bytes, or of those of some rows. */
+export type TensorReading<Tensor> = (where: string, entry: GgufEntry, bytes: Uint8Array<ArrayBuffer>) => Tensor;
+
 /** The blocks that are quantized again at a time, so that not all of a tensor's numbers are in memory. */
 const PIECE = 2 ** 12;
 

@@ -9,49 +9,58 @@ import { whyNotFetched } from "./other-files.js";
 /** Where a file comes from: its address, a Response, a Blob such as a chosen file, a stream of its bytes, or the bytes. */
 export type FileSource = string | URL | Response | Blob | ReadableStream<Uint8Array> | ArrayBuffer | Uint8Array;
 
-/** Gives the bytes of a source in chunks of at least one byte, then null. */
-interface ChunkSource {
+/** Gives the bytes of a source in their order. */
+interface ByteSource {
   /** The number of all bytes; undefined where it is not known before the end. */
   readonly size: number | undefined;
-  next(wanted: number): Promise<Uint8Array | null>;
+  /**
+   * Writes at least one byte to the start of a view, and returns what was written: nothing at the end. The view's buffer may move to another.
+   * `readsAll`: from now on all bytes will be asked for.
+   */
+  fill(view: Bytes, readsAll: boolean): Promise<Bytes>;
   /** Skips bytes without reading them; absent where they must be read. */
   seek?(count: number): void;
   close(): void;
 }
 
-/** The bytes of a Blob that are read at once: enough to be fast, and few enough to show progress and to leave little behind. */
-const BLOB_CHUNK = 2 ** 22;
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The bytes that are read ahead at most: enough to be fast, and few enough to show progress. */
+const MOST_AHEAD = 2 ** 22;
 
 /** The first allocation for a stream, which may hold fewer bytes than are asked for. */
 const FIRST_ROOM = 2 ** 20;
 
 export class ByteReader {
   readonly #where: string;
-  readonly #source: ChunkSource;
+  readonly #source: ByteSource;
   readonly #signal: AbortSignal | null;
   readonly #stop = (): void => this.#source.close();
-  #left: Uint8Array = new Uint8Array(0);
+  /** What was read and is still to be taken lies between two places of this memory, which is used again and again. */
+  #room: Bytes = new Uint8Array(0);
+  #from = 0;
+  #to = 0;
   #position = 0;
   /** Whether all that follows will be read: more than is asked for may come at a time. */
   readsAll = false;
-  /** Called for every chunk. */
+  /** Called whenever bytes were taken. */
   onBytes: () => void = () => {};
 
   /** `where` names the caller's function in messages. The reader must be closed. */
   static async open(where: string, source: unknown, signal: AbortSignal | null): Promise<ByteReader> {
     assertNotAborted(where, signal);
-    const reader = new ByteReader(where, await chunksOf(where, source, signal), signal);
+    const reader = new ByteReader(where, await byteSourceOf(where, source, signal), signal);
     signal?.addEventListener("abort", reader.#stop);
     return reader;
   }
 
-  private constructor(where: string, source: ChunkSource, signal: AbortSignal | null) {
+  private constructor(where: string, source: ByteSource, signal: AbortSignal | null) {
     this.#where = where;
     this.#source = source;
     this.#signal = signal;
   }
 
-  /** The number of bytes that were read or skipped so far. */
+  /** The number of bytes that were taken or skipped so far. */
   get position(): number {
     return this.#position;
   }
@@ -60,38 +69,36 @@ export class ByteReader {
     return this.#source.size;
   }
 
-  /** The next bytes, copied; fewer than `count` where the source ends. */
-  async read(count: number): Promise<Uint8Array<ArrayBuffer>> {
+  /** The next bytes, in memory of their own; fewer than `count` where the source ends. */
+  async read(count: number): Promise<Bytes> {
     // Memory for all bytes is allocated only where their number is known.
-    const known = this.size === undefined ? FIRST_ROOM : this.size - this.#position;
-    let bytes = allocate(this.#where, Math.min(count, Math.max(known, 0)));
+    let bytes = allocate(this.#where, Math.min(count, this.#rest));
     let filled = 0;
     while (filled < count) {
-      const chunk = await this.#next(count - filled);
-      if (chunk === null) return bytes.subarray(0, filled).slice();
-      if (filled + chunk.length > bytes.length) {
-        const larger = allocate(this.#where, Math.min(count, Math.max(2 * bytes.length, filled + chunk.length)));
+      const some = await this.#some(count - filled);
+      if (some.length === 0) return bytes.slice(0, filled);
+      if (filled + some.length > bytes.length) {
+        const larger = allocate(this.#where, Math.min(count, Math.max(2 * bytes.length, filled + some.length)));
         larger.set(bytes.subarray(0, filled));
         bytes = larger;
       }
-      bytes.set(chunk, filled);
-      filled += chunk.length;
+      bytes.set(some, filled);
+      filled += some.length;
     }
     return bytes;
   }
 
-  /** The next bytes, which are still to be read; at least `count`, fewer where the source ends. */
-  async peek(count: number): Promise<Uint8Array> {
-    const chunks = [this.#left];
-    let length = this.#left.length;
-    while (length < count) {
-      const chunk = await this.#pull(count - length);
-      if (chunk === null) break;
-      chunks.push(chunk);
-      length += chunk.length;
-    }
-    this.#left = joined(this.#where, chunks, length);
-    return this.#left;
+  /** The next bytes; fewer than `count` where the source ends. They are valid until the reader is used again. */
+  async view(count: number): Promise<Bytes> {
+    await this.peek(count);
+    return this.#take(count);
+  }
+
+  /** The same, which are still to be taken; more than `count` if they are there. */
+  async peek(count: number): Promise<Bytes> {
+    let there = this.#to - this.#from;
+    while (there < count && (await this.#pull(count - there))) there = this.#to - this.#from;
+    return this.#room.subarray(this.#from, this.#to);
   }
 
   /** Skips up to `count` bytes and returns how many there were. */
@@ -99,23 +106,20 @@ export class ByteReader {
     const from = this.#position;
     while (this.#position < from + count) {
       const rest = from + count - this.#position;
-      if (this.#left.length === 0 && this.#source.seek !== undefined) {
-        const there = Math.min(rest, Math.max((this.size ?? Infinity) - this.#position, 0));
+      if (this.#from === this.#to && !this.readsAll && this.#source.seek !== undefined) {
+        const there = Math.min(rest, this.#rest);
         this.#source.seek(there);
         this.#position += there;
         break;
       }
-      if ((await this.#next(rest)) === null) break;
+      if ((await this.#some(rest)).length === 0) break;
     }
     return this.#position - from;
   }
 
-  /** Whether all bytes were read. */
+  /** Whether all bytes were taken. */
   async isAtEnd(): Promise<boolean> {
-    if (this.#left.length > 0) return false;
-    const chunk = await this.#pull(1);
-    this.#left = chunk ?? this.#left;
-    return chunk === null;
+    return this.#from === this.#to && !(await this.#pull(1));
   }
 
   close(): void {
@@ -123,23 +127,38 @@ export class ByteReader {
     this.#source.close();
   }
 
-  async #next(wanted: number): Promise<Uint8Array | null> {
+  /** The bytes that are still to be taken, as far as is known. */
+  get #rest(): number {
+    return this.size === undefined ? FIRST_ROOM : Math.max(this.size - this.#position, 0);
+  }
+
+  /** At least one of the next bytes, and at most `most`; none at the end. */
+  async #some(most: number): Promise<Bytes> {
+    if (this.#from === this.#to && most > 0) await this.#pull(most);
+    return this.#take(most);
+  }
+
+  #take(most: number): Bytes {
     assertNotAborted(this.#where, this.#signal);
-    const chunk = this.#left.length > 0 ? this.#left : await this.#pull(wanted);
-    if (chunk === null) return null;
-    const taken = chunk.subarray(0, wanted);
-    this.#left = chunk.subarray(taken.length);
+    const taken = this.#room.subarray(this.#from, Math.min(this.#from + most, this.#to));
+    this.#from += taken.length;
     this.#position += taken.length;
-    this.onBytes();
+    if (taken.length > 0) this.onBytes();
     return taken;
   }
 
-  async #pull(wanted: number): Promise<Uint8Array | null> {
+  /** Reads on. Returns whether something came. */
+  async #pull(wanted: number): Promise<boolean> {
     assertNotAborted(this.#where, this.#signal);
+    const most = Math.min(wanted, MOST_AHEAD);
+    this.#makeRoom(most);
     try {
-      const chunk = await this.#source.next(this.readsAll ? Infinity : wanted);
+      const end = this.readsAll ? this.#room.length : Math.min(this.#to + most, this.#room.length);
+      const filled = await this.#source.fill(this.#room.subarray(this.#to, end), this.readsAll);
       assertNotAborted(this.#where, this.#signal);
-      return chunk;
+      this.#room = new Uint8Array(filled.buffer);
+      this.#to += filled.length;
+      return filled.length > 0;
     } catch (error) {
       assertNotAborted(this.#where, this.#signal);
       if (error instanceof HeedError) throw error;
@@ -147,6 +166,16 @@ export class ByteReader {
         cause: error,
       });
     }
+  }
+
+  /** Makes sure that something can be written behind what is there: moves it to the start, to larger memory where that is needed. */
+  #makeRoom(wanted: number): void {
+    if (this.#to < this.#room.length && this.#from < this.#to) return;
+    const left = this.#room.subarray(this.#from, this.#to);
+    const least = Math.max(left.length + wanted, this.readsAll ? Math.min(this.#rest, MOST_AHEAD) : 0);
+    if (least > this.#room.length) this.#room = allocate(this.#where, Math.max(least, 2 * left.length));
+    this.#room.set(left);
+    [this.#from, this.#to] = [0, left.length];
   }
 }
 
@@ -179,20 +208,7 @@ export function decodeUtf8(where: string, what: string, bytes: Uint8Array): stri
   }
 }
 
-/** Without a copy where one of them has all bytes. */
-function joined(where: string, chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = chunks.find((chunk) => chunk.length === length);
-  if (whole !== undefined) return whole;
-  const all = allocate(where, length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
-}
-
-function allocate(where: string, bytes: number): Uint8Array<ArrayBuffer> {
+function allocate(where: string, bytes: number): Bytes {
   try {
     return new Uint8Array(bytes);
   } catch (cause) {
@@ -200,7 +216,7 @@ function allocate(where: string, bytes: number): Uint8Array<ArrayBuffer> {
   }
 }
 
-async function chunksOf(where: string, source: unknown, signal: AbortSignal | null): Promise<ChunkSource> {
+async function byteSourceOf(where: string, source: unknown, signal: AbortSignal | null): Promise<ByteSource> {
   if (typeof source === "string" || source instanceof URL) return ofAnswer(where, await request(where, source, signal));
   if (isUint8Array(source)) return ofBytes(plainBytes(source));
   if (isBuffer(source)) return ofBytes(new Uint8Array(source));
@@ -239,14 +255,14 @@ const isStream = (value: unknown): value is ReadableStream<unknown> =>
 const isAnswer = (value: unknown): value is Response =>
   isRecord(value) && typeof value["ok"] === "boolean" && "body" in value && "status" in value;
 
-function ofBytes(bytes: Uint8Array): ChunkSource {
+function ofBytes(bytes: Uint8Array): ByteSource {
   let at = 0;
   return {
     size: bytes.length,
-    next: async (wanted) => {
-      const chunk = bytes.subarray(at, at + wanted);
-      at += chunk.length;
-      return chunk.length === 0 ? null : chunk;
+    fill: async (view) => {
+      const filled = put(bytes.subarray(at), view);
+      at += filled.length;
+      return filled;
     },
     seek: (count) => {
       at += count;
@@ -255,29 +271,47 @@ function ofBytes(bytes: Uint8Array): ChunkSource {
   };
 }
 
-/** Where all is wanted the next chunk is read while one is used. */
-function ofBlob(blob: Blob): ChunkSource {
+/** Writes as many bytes as fit. */
+function put(bytes: Uint8Array, view: Bytes): Bytes {
+  const some = bytes.subarray(0, view.length);
+  view.set(some);
+  return view.subarray(0, some.length);
+}
+
+/** Its stream writes to the reader's own memory, which takes a third of the time of an array for each piece. */
+function ofBlob(blob: Blob): ByteSource {
   let at = 0;
-  let ahead: { readonly at: number; readonly bytes: Promise<ArrayBuffer> } | null = null;
-  const ask = (count: number): Promise<ArrayBuffer> => blob.slice(at, at + Math.min(count, BLOB_CHUNK)).arrayBuffer();
+  let stream: ReadableStreamBYOBReader | null = null;
   return {
     size: blob.size,
-    next: async (wanted) => {
-      const chunk = new Uint8Array(await (ahead?.at === at ? ahead.bytes : ask(wanted)));
-      at += chunk.length;
-      ahead = wanted < Infinity ? null : { at, bytes: ask(wanted) };
-      // Whoever takes it is told of its error.
-      ahead?.bytes.catch(() => {});
-      return chunk.length === 0 ? null : chunk;
+    fill: async (view, readsAll) => {
+      if (readsAll) stream ??= byteStreamOf(blob, at);
+      const filled =
+        stream === null
+          ? put(new Uint8Array(await blob.slice(at, at + view.length).arrayBuffer()), view)
+          : ((await stream.read(view)).value ?? view.subarray(0, 0));
+      at += filled.length;
+      return filled;
     },
     seek: (count) => {
       at += count;
     },
-    close: () => {},
+    close: () => {
+      if (stream !== null) cancel(stream);
+    },
   };
 }
 
-function ofAnswer(where: string, answer: Response): ChunkSource {
+/** Null where streams of a Blob have buffers of their own. */
+function byteStreamOf(blob: Blob, start: number): ReadableStreamBYOBReader | null {
+  try {
+    return blob.slice(start, blob.size).stream().getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+function ofAnswer(where: string, answer: Response): ByteSource {
   if (!answer.ok) {
     const got = `${answer.status} ${answer.statusText}`.trim();
     throw new HeedError("load", `${where}: the server must answer with the file, got ${got} for ${answer.url}`);
@@ -285,27 +319,32 @@ function ofAnswer(where: string, answer: Response): ChunkSource {
   return answer.body === null ? ofBytes(new Uint8Array(0)) : ofStream(where, answer.body);
 }
 
-function ofStream(where: string, stream: ReadableStream<unknown>): ChunkSource {
+function ofStream(where: string, stream: ReadableStream<unknown>): ByteSource {
   if (stream.locked) {
     throw new HeedError("option", `${where}: the stream must not be in use, got one that is being read elsewhere`);
   }
   const reader = stream.getReader();
+  let chunk: Uint8Array = new Uint8Array(0);
   return {
     size: undefined,
-    next: async () => {
-      for (;;) {
+    fill: async (view) => {
+      while (chunk.length === 0) {
         const { done, value } = await reader.read();
-        if (done) return null;
+        if (done) break;
         if (!isUint8Array(value)) {
           throw new HeedError("load", `${where}: the stream must be of Uint8Arrays, got ${showValue(value)}`);
         }
-        const bytes = plainBytes(value);
-        if (bytes.length > 0) return bytes;
+        chunk = plainBytes(value);
       }
+      const filled = put(chunk, view);
+      chunk = chunk.subarray(filled.length);
+      return filled;
     },
-    close: () => {
-      // The stream may have failed already, and then its reader has rejected.
-      reader.cancel().catch(() => {});
-    },
+    close: () => cancel(reader),
   };
+}
+
+/** The stream may have failed already, and then its reader has rejected. */
+function cancel(reader: ReadableStreamGenericReader): void {
+  reader.cancel().catch(() => {});
 }

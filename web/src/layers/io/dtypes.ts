@@ -37,30 +37,37 @@ export interface Format {
   readonly dtype: FileDType;
   readonly bytes: number;
   /** A view of the numbers. */
-  view(buffer: ArrayBuffer): FileArray;
+  view(bytes: Bytes): FileArray;
   /** The numbers converted to f32, for formats that are read so. */
-  floats?(buffer: ArrayBuffer): Float32Array<ArrayBuffer>;
+  floats?(bytes: Bytes): Float32Array<ArrayBuffer>;
   /** Rounds f32 to this format, ties to even, for formats in which f32 can be saved. */
   round?(floats: Float32Array): Uint16Array<ArrayBuffer>;
 }
 
-const bits = (buffer: ArrayBuffer): Uint16Array<ArrayBuffer> => new Uint16Array(buffer);
-const bytes = (buffer: ArrayBuffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const viewAs =
+  <T>(Kind: { new (buffer: ArrayBuffer, at: number, length: number): T; readonly BYTES_PER_ELEMENT: number }) =>
+  ({ buffer, byteOffset, byteLength }: Bytes): T =>
+    new Kind(buffer, byteOffset, byteLength / Kind.BYTES_PER_ELEMENT);
+const bits = viewAs(Uint16Array<ArrayBuffer>);
+const doubles = viewAs(Float64Array<ArrayBuffer>);
+const bytes = viewAs(Uint8Array<ArrayBuffer>);
 
 /** In the order of tensors in a file, which is that of the Rust library: wide formats first, so that all are aligned. */
 const ALL: readonly Format[] = [
-  { name: "U64", dtype: "u64", bytes: 8, view: (b) => new BigUint64Array(b) },
-  { name: "I64", dtype: "i64", bytes: 8, view: (b) => new BigInt64Array(b) },
+  { name: "U64", dtype: "u64", bytes: 8, view: viewAs(BigUint64Array<ArrayBuffer>) },
+  { name: "I64", dtype: "i64", bytes: 8, view: viewAs(BigInt64Array<ArrayBuffer>) },
   {
     name: "F64",
     dtype: "f64",
     bytes: 8,
-    view: (b) => new Float64Array(b),
-    floats: (b) => Float32Array.from(new Float64Array(b)),
+    view: doubles,
+    floats: (b) => Float32Array.from(doubles(b)),
   },
-  { name: "F32", dtype: "f32", bytes: 4, view: (b) => new Float32Array(b) },
-  { name: "U32", dtype: "u32", bytes: 4, view: (b) => new Uint32Array(b) },
-  { name: "I32", dtype: "i32", bytes: 4, view: (b) => new Int32Array(b) },
+  { name: "F32", dtype: "f32", bytes: 4, view: viewAs(Float32Array<ArrayBuffer>) },
+  { name: "U32", dtype: "u32", bytes: 4, view: viewAs(Uint32Array<ArrayBuffer>) },
+  { name: "I32", dtype: "i32", bytes: 4, view: viewAs(Int32Array<ArrayBuffer>) },
   {
     name: "BF16",
     dtype: "bf16",
@@ -71,8 +78,8 @@ const ALL: readonly Format[] = [
   },
   { name: "F16", dtype: "f16", bytes: 2, view: bits, floats: (b) => fromF16(bits(b)), round: toF16 },
   { name: "U16", dtype: "u16", bytes: 2, view: bits },
-  { name: "I16", dtype: "i16", bytes: 2, view: (b) => new Int16Array(b) },
-  { name: "I8", dtype: "i8", bytes: 1, view: (b) => new Int8Array(b) },
+  { name: "I16", dtype: "i16", bytes: 2, view: viewAs(Int16Array<ArrayBuffer>) },
+  { name: "I8", dtype: "i8", bytes: 1, view: viewAs(Int8Array<ArrayBuffer>) },
   { name: "U8", dtype: "u8", bytes: 1, view: bytes },
   { name: "BOOL", dtype: "bool", bytes: 1, view: bytes },
 ];

@@ -3,10 +3,11 @@
 import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
+import { ArrivingTensor } from "./arriving-tensor.js";
 import type { FileSource } from "./byte-reader.js";
-import type { FileArray, FileDType } from "./dtypes.js";
+import type { FileArray, FileDType, Format } from "./dtypes.js";
 import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly } from "./read-entries.js";
-import { type HeaderEntry, readHeader } from "./safetensors-header.js";
+import { readHeader } from "./safetensors-header.js";
 import { collected, type TensorStream } from "./tensor-stream.js";
 
 /** A tensor of a file, in its own memory. */
@@ -73,7 +74,7 @@ async function* read(
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
   const stream = await openSafetensors(where, source, options);
   try {
-    yield* stream.tensors;
+    for await (const [name, tensor] of stream.tensors) yield [name, await tensor.whole()];
   } finally {
     stream.close();
   }
@@ -91,15 +92,19 @@ export async function openSafetensors(
   const kept: readonly FileDType[] = isStored ? ["f16", "bf16"] : keepsF16 ? ["f16"] : [];
   const file = await openEntries(where, source, given, readHeader);
   async function* tensors(): TensorStream<FileTensor>["tensors"] {
-    for await (const [entry, { buffer }] of file.entries) yield [entry.name, tensorOf(entry, buffer, kept)];
+    for await (const [{ name, format, shape }, bytes] of file.entries)
+      yield [name, new ArrivingTensor(shape, bytes, tensorOf(format, kept))];
   }
   const { entries, dataStart, fileSize } = file.layout;
   const names = entries.map(({ name }) => name);
   return { names, bytes: fileSize - dataStart, tensors: tensors(), close: file.close };
 }
 
-function tensorOf({ format, shape }: HeaderEntry, buffer: ArrayBuffer, kept: readonly FileDType[]): FileTensor {
-  const { floats, dtype } = format;
-  if (floats === undefined || kept.includes(dtype)) return { data: format.view(buffer), shape, dtype };
-  return { data: floats(buffer), shape, dtype: "f32" };
+/** What makes tensors of bytes in a format. */
+function tensorOf(
+  { floats, view, dtype }: Format,
+  kept: readonly FileDType[],
+): (bytes: Uint8Array<ArrayBuffer>, shape: readonly number[]) => FileTensor {
+  if (floats === undefined || kept.includes(dtype)) return (bytes, shape) => ({ data: view(bytes), shape, dtype });
+  return (bytes, shape) => ({ data: floats(bytes), shape, dtype: "f32" });
 }

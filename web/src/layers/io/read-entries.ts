@@ -62,6 +62,53 @@ export function readHeaderOnly<Layout>(
   });
 }
 
+/** The bytes of a tensor, which are read in their order, before the next tensor is. */
+export class EntryBytes {
+  readonly #where: string;
+  readonly #name: string;
+  readonly #reader: ByteReader;
+  readonly size: number;
+  #left: number;
+
+  constructor(where: string, reader: ByteReader, { name, start, end }: FileEntry) {
+    this.#where = where;
+    this.#name = name;
+    this.#reader = reader;
+    this.size = this.#left = end - start;
+  }
+
+  /** All of them, in memory of their own. */
+  async all(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#whole(this.size, await this.#reader.read(this.size));
+  }
+
+  /** Some more of them, which are valid until the reader is used again. */
+  async next(count: number): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#whole(count, await this.#reader.view(count));
+  }
+
+  /** The same from memory, so that what follows can be read before. */
+  async held(): Promise<EntryBytes> {
+    const reader = await ByteReader.open(this.#where, await this.all(), null);
+    return new EntryBytes(this.#where, reader, { name: this.#name, start: 0, end: this.size });
+  }
+
+  /** Passes over those that nobody wanted. */
+  async finish(): Promise<void> {
+    if (this.#left > 0) this.#assertThere(await this.#reader.skip(this.#left), this.#left);
+  }
+
+  #whole(count: number, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    this.#assertThere(bytes.length, count);
+    this.#left -= count;
+    return bytes;
+  }
+
+  #assertThere(got: number, wanted: number): void {
+    if (got < wanted) throw endsEarly(this.#where, "within", this.#name, this.size - this.#left + got, this.size);
+  }
+}
+
 /** An open file whose tensors are read. It must be closed. */
 class EntryReader {
   readonly reader: ByteReader;
@@ -88,13 +135,13 @@ class EntryReader {
     reader.onBytes = () => report?.({ loaded: reader.position, total: this.#total });
   }
 
-  /** The wanted tensors with their bytes, in memory of their own. The header was read. */
+  /** The wanted tensors. The header was read. */
   async *tensors<Entry extends FileEntry>({
     entries,
     dataStart,
     fileSize,
     endsThere,
-  }: FileLayout<Entry>): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
+  }: FileLayout<Entry>): AsyncGenerator<[Entry, EntryBytes], void, undefined> {
     const [where, reader] = [this.#where, this.reader];
     this.#total = fileSize;
     const wanted = choose(where, this.#only, entries);
@@ -104,11 +151,11 @@ class EntryReader {
       if (wanted.size === 0) return;
       if (!wanted.delete(entry.name)) continue;
       const gap = dataStart + entry.start - reader.position;
-      assertThere(where, "before", entry.name, await reader.skip(gap), gap);
-      const size = entry.end - entry.start;
-      const bytes = await reader.read(size);
-      assertThere(where, "within", entry.name, bytes.length, size);
+      const skipped = await reader.skip(gap);
+      if (skipped < gap) throw endsEarly(where, "before", entry.name, skipped, gap);
+      const bytes = new EntryBytes(where, reader, entry);
       yield [entry, bytes];
+      await bytes.finish();
     }
     if (endsThere && reader.position === fileSize && !(await reader.isAtEnd())) {
       throw new HeedError("load", `${where}: the file must end after its last tensor, at ${fileSize} bytes, got more`);
@@ -124,7 +171,7 @@ class EntryReader {
 export interface OpenFile<Layout extends FileLayout<FileEntry>> {
   readonly layout: Layout;
   /** The wanted tensors, as they arrive. */
-  readonly entries: AsyncGenerator<[Layout["entries"][number], Uint8Array<ArrayBuffer>], void, undefined>;
+  readonly entries: AsyncGenerator<[Layout["entries"][number], EntryBytes], void, undefined>;
   close(): void;
 }
 
@@ -150,7 +197,7 @@ export async function* streamEntries<Entry extends FileEntry>(
   source: FileSource,
   given: Readonly<Record<string, unknown>>,
   readHeader: HeaderReader<FileLayout<Entry>>,
-): AsyncGenerator<[Entry, Uint8Array<ArrayBuffer>], void, undefined> {
+): AsyncGenerator<[Entry, EntryBytes], void, undefined> {
   const file = await openEntries<FileLayout<Entry>>(where, source, given, readHeader);
   try {
     yield* file.entries;
@@ -159,12 +206,9 @@ export async function* streamEntries<Entry extends FileEntry>(
   }
 }
 
-function assertThere(where: string, place: string, name: string, got: number, size: number): void {
-  if (got === size) return;
-  throw new HeedError(
-    "load",
-    `${where}: the file ends ${place} tensor ${showValue(name)}, after ${got} of ${size} bytes`,
-  );
+function endsEarly(where: string, place: string, name: string, got: number, size: number): HeedError {
+  const rule = `the file ends ${place} tensor ${showValue(name)}`;
+  return new HeedError("load", `${where}: ${rule}, after ${got} of ${size} bytes`);
 }
 
 type Only = ReadonlySet<string> | ((name: string) => unknown) | null;

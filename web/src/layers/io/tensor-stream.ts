@@ -1,12 +1,14 @@
 // The tensors of files as they arrive, with their names before.
 
+import type { ArrivingTensor } from "./arriving-tensor.js";
+
 export interface TensorStream<Tensor> {
   /** Of all tensors. */
   readonly names: readonly string[];
   /** Those of all tensors in the file; undefined where they are in several. */
   readonly bytes?: number;
-  /** In the order of the files. */
-  readonly tensors: AsyncGenerator<[name: string, tensor: Tensor], void, undefined>;
+  /** In the order of the files. Each is to be read before the next is asked for. */
+  readonly tensors: AsyncGenerator<[name: string, tensor: ArrivingTensor<Tensor>], void, undefined>;
   /** Gives up what was not read. */
   close(): void;
 }
@@ -15,7 +17,7 @@ export interface TensorStream<Tensor> {
 export async function collected<Tensor>({ tensors, close }: TensorStream<Tensor>): Promise<Map<string, Tensor>> {
   const all = new Map<string, Tensor>();
   try {
-    for await (const [name, tensor] of tensors) all.set(name, tensor);
+    for await (const [name, tensor] of tensors) all.set(name, await tensor.whole());
     return all;
   } finally {
     close();
