@@ -95,7 +95,8 @@ describe("reads what the library wrote", () => {
 
   test.each([...TENSOR_TYPES.values()])("$name is dequantized bit for bit", async ({ name, dequantize }) => {
     const stored = new Map<string, Uint8Array<ArrayBuffer>>();
-    for await (const [entry, bytes] of streamEntries("test", TYPES, {}, readGgufLayout)) stored.set(entry.name, await bytes.all());
+    for await (const [entry, bytes] of streamEntries("test", TYPES, {}, readGgufLayout))
+      stored.set(entry.name, await bytes.all());
     const expected = fixture.types.expected[name];
     if (expected === undefined) throw new Error(`no ${name}`);
     expect(bitsOf(dequantize(stored.get(name) ?? new Uint8Array(0)))).toEqual(bitsOf(unpack(expected).data));

@@ -289,7 +289,7 @@ function ofBlob(blob: Blob): ByteSource {
       const filled =
         stream === null
           ? put(new Uint8Array(await blob.slice(at, at + view.length).arrayBuffer()), view)
-          : ((await stream.read(view)).value ?? view.subarray(0, 0));
+          : await readInto(stream, view);
       at += filled.length;
       return filled;
     },
@@ -300,6 +300,18 @@ function ofBlob(blob: Blob): ByteSource {
       if (stream !== null) cancel(stream);
     },
   };
+}
+
+/** Readers that wait. Chromium collects one that nothing else refers to, and its answer never comes. */
+const WAITING = new Set<ReadableStreamBYOBReader>();
+
+async function readInto(stream: ReadableStreamBYOBReader, view: Bytes): Promise<Bytes> {
+  WAITING.add(stream);
+  try {
+    return (await stream.read(view)).value ?? view.subarray(0, 0);
+  } finally {
+    WAITING.delete(stream);
+  }
 }
 
 /** Null where streams of a Blob have buffers of their own. */
