@@ -1,6 +1,7 @@
 // Packs rows of stored weights into a panel, and widens packed ones.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,22 +19,25 @@ std::ptrdiff_t panel_bytes(WeightFormat format, std::ptrdiff_t inputs) {
   return with_format(format, [inputs]<class Format>() { return inputs / kGroup * Format::Panel::kGroupBytes; });
 }
 
-/// f16 and bf16: all outputs of one input after those of another. `bits_at` gives them by the number in the rows.
-template <class BitsAt>
-void pack_half_panel(const PackPanelTask& task, BitsAt bits_at) {
-  for (int output = 0; output < task.row_count; ++output) {
-    for (std::ptrdiff_t i = 0; i < task.inputs; ++i) {
-      const std::uint16_t bits = bits_at(output * task.inputs + i);
-      std::memcpy(task.panel + (i * kNarrowPanel + output) * 2, &bits, sizeof bits);
+/// f16 and bf16: all outputs of one input after those of another. `row_at(at, count, bits)` gives the
+/// bits of up to 8 inputs from a number of all rows on.
+template <class RowAt>
+void pack_half_panel(const PackPanelTask& task, RowAt row_at) {
+  constexpr int kInputs = 8, kRowBytes = 2 * kInputs;
+  for (std::ptrdiff_t i = 0; i < task.inputs; i += kInputs) {
+    const auto count = static_cast<int>(std::min<std::ptrdiff_t>(kInputs, task.inputs - i));
+    std::uint8_t rows[kNarrowPanel][kRowBytes] = {}, lines[kInputs][2 * kNarrowPanel];
+    for (int output = 0; output < task.row_count; ++output) row_at(output * task.inputs + i, count, rows[output]);
+    for (int half = 0; half < 2; ++half) {
+      transpose_words(rows[8 * half], kRowBytes, lines[0] + kRowBytes * half, 2 * kNarrowPanel);
     }
+    std::memcpy(task.panel + i * 2 * kNarrowPanel, lines, static_cast<std::size_t>(count) * 2 * kNarrowPanel);
   }
 }
 
 inline void put_half_rows(const PackPanelTask& task) {
-  pack_half_panel(task, [&](std::ptrdiff_t at) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, task.rows + at * 2, sizeof bits);
-    return bits;
+  pack_half_panel(task, [&](std::ptrdiff_t at, int count, std::uint8_t* bits) {
+    std::memcpy(bits, task.rows + at * 2, static_cast<std::size_t>(count) * 2);
   });
 }
 
@@ -42,52 +46,53 @@ inline bool round_half_rows(const PackPanelTask& task) {
   const bool is_f16 = task.format == WeightFormat::f16;
   const auto* const numbers = reinterpret_cast<const float*>(task.rows);
   bool do_fit = true;
-  pack_half_panel(task, [&](std::ptrdiff_t at) {
-    const float number = numbers[at];
-    const std::uint16_t bits = is_f16 ? round_to_f16(number) : round_to_bf16(number);
-    const int exponent = is_f16 ? 0x7C00 : 0x7F80;
-    do_fit = do_fit && ((bits & exponent) != exponent || !(std::abs(number) <= std::numeric_limits<float>::max()));
-    return bits;
+  pack_half_panel(task, [&](std::ptrdiff_t at, int count, std::uint8_t* row) {
+    for (int i = 0; i < count; ++i) {
+      const float number = numbers[at + i];
+      const std::uint16_t bits = is_f16 ? round_to_f16(number) : round_to_bf16(number);
+      const int exponent = is_f16 ? 0x7C00 : 0x7F80;
+      do_fit = do_fit && ((bits & exponent) != exponent || !(std::abs(number) <= std::numeric_limits<float>::max()));
+      std::memcpy(row + i * 2, &bits, sizeof bits);
+    }
   });
   return do_fit;
 }
 
-/// `next` gives the groups of a block after the other.
+/// `next(output, block, groups)` gives the groups of a block of a row.
 template <class Format, class Next>
 void pack_whole_panel(const PackPanelTask& task, Next next) {
   using Panel = typename Format::Panel;
   constexpr int kGroups = Format::kBlock.numbers / kGroup;
-  for (int output = 0; output < task.row_count; ++output) {
-    std::uint8_t* target = task.panel;
-    for (std::ptrdiff_t i = 0; i < task.inputs; i += Format::kBlock.numbers) {
-      StoredGroup groups[kGroups];
-      next(groups);
-      for (const StoredGroup& group : groups) {
-        Panel::put(target, output, group);
+  // Outputs that are none stay zeros.
+  StoredGroup groups[kNarrowPanel][kGroups] = {};
+  std::uint8_t* target = task.panel;
+  for (std::ptrdiff_t block = 0; block < task.inputs / Format::kBlock.numbers; ++block) {
+    for (int output = 0; output < task.row_count; ++output) next(output, block, groups[output]);
+    for (int i = 0; i < kGroups; ++i, target += Panel::kGroupBytes) {
+      for (int output = 0; output < kNarrowPanel; ++output) {
+        const StoredGroup& group = groups[output][i];
         scales_of<Panel>(target)[output] = group.scale;
         if constexpr (kHasOffsets<Panel>) scales_of<Panel>(target)[kNarrowPanel + output] = group.offset;
-        target += Panel::kGroupBytes;
       }
+      Panel::put(target, {reinterpret_cast<const std::uint8_t*>(groups[0][i].numbers), sizeof groups[0]});
     }
   }
 }
 
 template <class Format>
 void put_whole_rows(const PackPanelTask& task) {
-  const std::uint8_t* block = task.rows;
-  pack_whole_panel<Format>(task, [block](StoredGroup* groups) mutable {
-    Format::unpack(block, groups);
-    block += Format::kBlock.bytes;
+  const std::ptrdiff_t blocks = task.inputs / Format::kBlock.numbers;
+  pack_whole_panel<Format>(task, [&](std::ptrdiff_t output, std::ptrdiff_t block, StoredGroup* groups) {
+    Format::unpack(task.rows + (output * blocks + block) * Format::kBlock.bytes, groups);
   });
 }
 
 template <class Format>
 bool round_whole_rows(const PackPanelTask& task) {
-  const auto* numbers = reinterpret_cast<const float*>(task.rows);
+  const auto* const numbers = reinterpret_cast<const float*>(task.rows);
   bool do_fit = true;
-  pack_whole_panel<Format>(task, [&](StoredGroup* group) {
-    do_fit = Format::round(numbers, group) && do_fit;
-    numbers += kGroup;
+  pack_whole_panel<Format>(task, [&](std::ptrdiff_t output, std::ptrdiff_t block, StoredGroup* group) {
+    do_fit = Format::round(numbers + output * task.inputs + block * kGroup, group) && do_fit;
   });
   return do_fit;
 }
@@ -95,7 +100,6 @@ bool round_whole_rows(const PackPanelTask& task) {
 bool is_rounded_to(WeightFormat format) { return format <= WeightFormat::int4; }
 
 bool pack_panel(const PackPanelTask& task) {
-  std::memset(task.panel, 0, static_cast<std::size_t>(panel_bytes(task.format, task.inputs)));
   if (task.are_floats) {
     if (is_half(task.format)) return round_half_rows(task);
     return task.format == WeightFormat::int8 ? round_whole_rows<Int8Format>(task) : round_whole_rows<Int4Format>(task);

@@ -2,6 +2,7 @@
 // out of them.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/simd/batch.hpp"
@@ -99,6 +100,31 @@ inline void lanes_to_rows(int length, const float* panel, std::ptrdiff_t stride,
     xsimd::transpose(square, square + lanes);
     for (int lane = 0; lane < lanes; ++lane) store(lane, i, square[lane], count);
   }
+}
+
+/// Transposes 8 rows of 8 numbers of 16 bits, which lie at any address. Strides are bytes.
+inline void transpose_words(const std::uint8_t* source, std::ptrdiff_t source_stride, std::uint8_t* target,
+                            std::ptrdiff_t target_stride) {
+#ifdef __wasm_simd128__
+  v128_t rows[8];
+  for (int i = 0; i < 8; ++i) rows[i] = wasm_v128_load(source + i * source_stride);
+  // Each pass interleaves rows that are half of all apart.
+  for (int pass = 0; pass < 3; ++pass) {
+    v128_t next[8];
+    for (int i = 0; i < 4; ++i) {
+      next[2 * i] = wasm_i16x8_shuffle(rows[i], rows[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = wasm_i16x8_shuffle(rows[i], rows[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < 8; ++i) rows[i] = next[i];
+  }
+  for (int i = 0; i < 8; ++i) wasm_v128_store(target + i * target_stride, rows[i]);
+#else
+  for (int row = 0; row < 8; ++row) {
+    for (int i = 0; i < 8; ++i) {
+      std::memcpy(target + i * target_stride + row * 2, source + row * source_stride + i * 2, 2);
+    }
+  }
+#endif
 }
 
 /// Where the row of each lane goes; null: nowhere.

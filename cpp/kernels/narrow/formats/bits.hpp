@@ -8,10 +8,19 @@
 
 namespace heed::kernels {
 
+/// An f16 number in f32, which has all of them.
+inline float widen_f16(std::uint16_t bits) {
+  const std::uint32_t size = bits & 0x7FFFU, sign = (bits & 0x8000U) << 16U;
+  // The exponents of f32 are 112 larger, that of infinity and NaN twice as much.
+  const float magnitude = std::bit_cast<float>(size << 13U) * 0x1p112F;
+  const std::uint32_t special = (size << 13U) + (224U << 23U);
+  return std::bit_cast<float>(sign | (size < 0x7C00U ? std::bit_cast<std::uint32_t>(magnitude) : special));
+}
+
 inline float f16_at(const std::uint8_t* bytes) {
   std::uint16_t bits = 0;
   std::memcpy(&bits, bytes, sizeof bits);
-  return widen(I32Batch(bits)).get(0);
+  return widen_f16(bits);
 }
 
 /// The bits of a number that loses its last ones, to nearest, ties to even.
@@ -47,14 +56,16 @@ inline std::uint16_t round_to_bf16(float number) {
 inline constexpr float kF16Limit = 65520.0F;
 
 /// A number as f16 has it.
-inline float as_f16(float number) { return widen(I32Batch(round_to_f16(number))).get(0); }
+inline float as_f16(float number) { return widen_f16(round_to_f16(number)); }
 
 /// Nibbles of 16 bytes: the low ones, then the high ones.
-inline void unpack_nibbles(const std::uint8_t* bytes, std::int8_t* numbers, int count = 16) {
-  for (int i = 0; i < count; ++i) {
-    numbers[i] = static_cast<std::int8_t>(bytes[i] & 15);
-    numbers[count + i] = static_cast<std::int8_t>(bytes[i] >> 4);
-  }
+template <int kCount = 16>
+void unpack_nibbles(const std::uint8_t* bytes, std::int8_t* numbers) {
+  // A copy, which is not where the numbers go: so vectors are compared with nothing.
+  std::uint8_t both[kCount];
+  std::memcpy(both, bytes, kCount);
+  for (int i = 0; i < kCount; ++i) numbers[i] = static_cast<std::int8_t>(both[i] & 15);
+  for (int i = 0; i < kCount; ++i) numbers[kCount + i] = static_cast<std::int8_t>(both[i] >> 4);
 }
 
 }  // namespace heed::kernels

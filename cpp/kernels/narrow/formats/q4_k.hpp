@@ -24,7 +24,7 @@ struct Q4KFormat {
     }
     for (int i = 0; i < kGroups; i += 2) {
       std::int8_t numbers[2 * kGroup];
-      unpack_nibbles(block + 16 + i / 2 * kGroup, numbers, kGroup);
+      unpack_nibbles<kGroup>(block + 16 + i / 2 * kGroup, numbers);
       std::memcpy(groups[i].numbers, numbers, kGroup);
       std::memcpy(groups[i + 1].numbers, numbers + kGroup, kGroup);
     }

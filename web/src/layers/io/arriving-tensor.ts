@@ -48,7 +48,7 @@ export class ArrivingTensor<Tensor> {
     const step = Math.max(1, Math.floor(PIECE / (product(rest) * least))) * least;
     for (let first = 0; first < rows; first += step) {
       const count = Math.min(step, rows - first);
-      const bytes = await this.#bytes.next((count / rows) * this.#bytes.size);
+      const bytes = await this.#bytes.next(count * (this.#bytes.size / rows));
       // Arrays of numbers begin at a multiple of their size.
       yield this.#make(bytes.byteOffset % 8 === 0 ? bytes : bytes.slice(), [count, ...rest]);
     }
