@@ -40,6 +40,18 @@ export class HeaderCursor {
     get: (view: DataView, at: number, isLittle: boolean) => T,
   ): Promise<T> {
     await this.#need(bytes);
+    return this.#number(bytes, get);
+  }
+
+  /** The same of what is there already, at once: a header has 100,000 numbers and texts. Null where it is to be read. */
+  numberThere<T extends number | bigint>(
+    bytes: number,
+    get: (view: DataView, at: number, isLittle: boolean) => T,
+  ): T | null {
+    return this.#at + bytes <= this.#window.byteLength ? this.#number(bytes, get) : null;
+  }
+
+  #number<T>(bytes: number, get: (view: DataView, at: number, isLittle: boolean) => T): T {
     const number = get(this.#window, this.#at, true);
     this.#at += bytes;
     return number;
@@ -59,6 +71,19 @@ export class HeaderCursor {
   async text(what: string, most = LARGEST_HEADER): Promise<string> {
     const length = await this.count(`the length of ${what}`, most);
     await this.#need(length);
+    return this.#text(what, length);
+  }
+
+  textThere(what: string): string | null {
+    const { byteLength } = this.#window;
+    if (this.#at + 8 > byteLength || this.#window.getUint32(this.#at + 4, true) > 0) return null;
+    const length = this.#window.getUint32(this.#at, true);
+    if (this.#at + 8 + length > byteLength) return null;
+    this.#at += 8;
+    return this.#text(what, length);
+  }
+
+  #text(what: string, length: number): string {
     const text = decodeUtf8(this.where, what, new Uint8Array(this.#window.buffer, this.#at, length));
     this.#at += length;
     return text;

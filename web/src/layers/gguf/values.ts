@@ -80,7 +80,15 @@ class ValueReader {
     const count = await this.#cursor.count(`the length of the array ${showValue(name)}`, this.#left);
     this.#left -= count;
     const list: GgufValue[] = [];
-    for (let i = 0; i < count; i++) list.push(await this.read(name, type, depth));
+    const what = showValue(name);
+    for (let i = 0; i < count; i++) list.push(this.#there(what, type) ?? (await this.read(name, type, depth)));
     return Object.freeze(list);
+  }
+
+  /** A text or a number that is there already, and needs no more checks. */
+  #there(what: string, type: number): GgufValue | null {
+    if (type === TEXT) return this.#cursor.textThere(what);
+    const number = type === BOOL ? undefined : NUMBERS.get(type);
+    return number === undefined ? null : this.#cursor.numberThere(...number);
   }
 }

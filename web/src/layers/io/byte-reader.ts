@@ -200,9 +200,12 @@ export async function readText(
   }
 }
 
+let decoder: TextDecoder | null = null;
+
 export function decodeUtf8(where: string, what: string, bytes: Uint8Array): string {
+  decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch (cause) {
     throw new HeedError("load", `${where}: ${what} must be UTF-8, got bytes that are not`, { cause });
   }
