@@ -4,10 +4,13 @@ export interface GgufSizes {
   readonly dim: number;
   readonly hidden: number;
   readonly layers: number;
-  /** Of GGML's types: 0 is F32, 8 is Q8_0. */
-  readonly type: 0 | 8;
+  /** Of GGML's types: 0 is F32, 8 is Q8_0, 14 is Q6_K. */
+  readonly type: keyof typeof BYTES;
   readonly metadata?: Readonly<Record<string, string | readonly string[]>>;
 }
+
+/** Of a number, by type. */
+const BYTES = { 0: 4, 8: 34 / 32, 14: 210 / 256 };
 
 const STRING = 8;
 
@@ -46,7 +49,7 @@ export function llamaHeader({ dim, hidden, layers, type, metadata }: GgufSizes):
     const own = shape.length === 1 ? 0 : type;
     const entry = Buffer.concat([text(name), u32(shape.length), ...shape.map(u64), u32(own), u64(offset)]);
     const numbers = shape.reduce((a, b) => a * b, 1);
-    offset += 32 * Math.ceil((own === 0 ? 4 * numbers : (34 * numbers) / 32) / 32);
+    offset += 32 * Math.ceil((BYTES[own] * numbers) / 32);
     return entry;
   });
   const start = [Buffer.from("GGUF"), u32(3), u64(tensors.length), u64(values.length)];
