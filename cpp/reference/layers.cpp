@@ -64,8 +64,8 @@ std::vector<double> product(const Rows<const float>& input, const WeightMatrix& 
   return made;
 }
 
-Normalized normalize_rows(const Rows<const float>& input, const RowNorm& norm) {
-  Normalized made;
+NormalizedRows normalize_rows(const Rows<const float>& input, const RowNorm& norm) {
+  NormalizedRows made;
   const auto length = static_cast<double>(input.length);
   for (Index row = 0; row < input.count; ++row) {
     double mean = 0.0;

@@ -20,10 +20,10 @@ std::vector<double> pointwise(const std::vector<double>& numbers, Index rows, In
 /// Computes input W^T alone.
 std::vector<double> product(const Rows<const float>& input, const WeightMatrix& weights);
 
-struct Normalized {
+struct NormalizedRows {
   std::vector<double> output, mean, inverse_deviation;
 };
-Normalized normalize_rows(const Rows<const float>& input, const RowNorm& norm);
+NormalizedRows normalize_rows(const Rows<const float>& input, const RowNorm& norm);
 
 /// Returns the states of every step. The three matrices lie one below the other, [3 H, H].
 std::vector<double> gru(const GruInputs& inputs, const GruOptions& options, const float* matrices);

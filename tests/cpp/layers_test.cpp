@@ -14,8 +14,8 @@ namespace {
 ///   mean       n / 4 partial sums in each of at least 4 lanes and ways, of numbers up to most: kGrowth u sqrt(n) most
 ///   variance   relative: twice the mean's error over the deviation, squared as it is the centre; kGrowth u sqrt(n) +
 ///   3u result     three roundings more, of |x - mean| inverse |weight|, and one of it and bias
-double norm_bound(const Rows<const float>& input, const RowNorm& norm, const reference::Normalized& exact, Index row,
-                  Index i) {
+double norm_bound(const Rows<const float>& input, const RowNorm& norm, const reference::NormalizedRows& exact,
+                  Index row, Index i) {
   double most = 0.0;
   for (Index j = 0; j < input.length; ++j) most = std::max(most, std::abs(static_cast<double>(input.row(row)[j])));
   const auto at = static_cast<std::size_t>(row);
@@ -31,7 +31,7 @@ double norm_bound(const Rows<const float>& input, const RowNorm& norm, const ref
 }
 
 void check_norm(const OwnedRows& input, const RowNorm& norm) {
-  const reference::Normalized exact = reference::normalize_rows(input.reading(), norm);
+  const reference::NormalizedRows exact = reference::normalize_rows(input.reading(), norm);
   const Index count = input.rows.count;
   OwnedRows output(count, input.rows.length, kUntouched, 2);
   compute(NormCall{input.reading(), norm, output.rows});
