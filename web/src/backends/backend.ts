@@ -324,8 +324,8 @@ export type ModuleName = "core" | "full" | "training" | "narrow";
 
 /** Computes all operations in one WebAssembly memory. */
 export interface RootBackend extends Backend {
-  /** The same as zeros, with whatever numbers are there, for those who write all of them. */
-  room(elements: number): Resident;
+  /** Not filled, it has whatever numbers are there, for those who write all of them. */
+  zeros(elements: number, dtype: DType, isFilled?: boolean): Resident;
   /** Allocates a cache page, whose memory `bytesOf` gives. */
   page(bytes: number): Resident;
   /** The memory of a resident, valid until the next call of the backend. Whoever writes to it must call `changed`, and no running call may read what is written. */

@@ -263,7 +263,8 @@ export class Parameter implements Keeper {
   /** Of numbers that arrive in pieces, one matrix or fewer axes. */
   async #uploadPieces(root: RootBackend, pieces: AsyncIterable<AnyTensor>, where: string): Promise<Resident> {
     const { outputs, inputs } = this.sizes();
-    const whole = root.room(isPlain(this.layout) ? product(this.shape) : Math.ceil(outputs / PANEL) * PANEL * inputs);
+    const floats = isPlain(this.layout) ? product(this.shape) : Math.ceil(outputs / PANEL) * PANEL * inputs;
+    const whole = root.zeros(floats, "f32", false);
     let at = 0;
     const put = (bytes: Uint8Array): void => {
       root.bytesOf(where, whole).set(bytes, at);

@@ -165,7 +165,7 @@ export class StoredNumbers {
     if (packed !== undefined) return root.upload(new Float32Array(packed.buffer, packed.byteOffset, packed.length / 4));
     const pieces = this.#source === null ? this.#arriving : this.#piecesOf(this.#source);
     if (pieces === null) throw lost(where);
-    const resident = root.room(this.packedBytes / 4);
+    const resident = root.zeros(this.packedBytes / 4, "f32", false);
     try {
       await this.#pack(root, resident, pieces);
     } catch (error) {

@@ -127,12 +127,6 @@ export class Kernels {
     return address;
   }
 
-  zeros(bytes: number): number {
-    const address = this.allocate(Math.max(1, bytes));
-    this.heap.bytes(address, bytes).fill(0);
-    return address;
-  }
-
   release(address: number): void {
     if (!this.#abandoned) this.#raw.release(address);
   }

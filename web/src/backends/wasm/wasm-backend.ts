@@ -114,13 +114,12 @@ export class WasmBackend implements RootBackend, Caller {
     return this.#ladder.residents.add(address, data.length, data instanceof Uint16Array ? "f16" : "f32");
   }
 
-  zeros(elements: number, dtype: DType): Resident {
+  zeros(elements: number, dtype: DType, isFilled = true): WasmResident {
     const { kernels } = this.#ladder.current("zeros");
-    return this.#ladder.residents.add(kernels.zeros(byteSize(elements, dtype)), elements, dtype);
-  }
-
-  room(elements: number): Resident {
-    return this.#room(this.#ladder.current("tensor").kernels, elements);
+    const bytes = byteSize(elements, dtype);
+    const address = kernels.allocate(Math.max(1, bytes));
+    if (isFilled) kernels.heap.bytes(address, bytes).fill(0);
+    return this.#ladder.residents.add(address, elements, dtype);
   }
 
   async download(resident: Resident): Promise<Float32Array | Uint16Array> {
@@ -189,7 +188,7 @@ export class WasmBackend implements RootBackend, Caller {
   #computeNow(kernels: Kernels, prepared: Begun): readonly Computed[] {
     const { job } = prepared;
     try {
-      this.#allocate(kernels, job);
+      this.#allocate(job);
       return collected(job, kernels.compute(job));
     } finally {
       this.#end(prepared);
@@ -197,16 +196,11 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   /** Allocates the residents that the job writes to. */
-  #allocate(kernels: Kernels, { outputs, made }: Job): void {
+  #allocate({ outputs, made }: Job): void {
     for (const part of outputs) {
       if (part.to !== "resident" || made.has(part)) continue;
-      made.set(part, this.#room(kernels, part.elements));
+      made.set(part, this.zeros(part.elements, "f32", false));
     }
-  }
-
-  #room(kernels: Kernels, elements: number): WasmResident {
-    const address = kernels.allocate(Math.max(1, byteSize(elements, "f32")));
-    return this.#ladder.residents.add(address, elements, "f32");
   }
 
   /** Frees the residents that nobody has taken, because the job failed. */
@@ -230,9 +224,9 @@ export class WasmBackend implements RootBackend, Caller {
 
   /** A call that starts now must have its inputs read before this returns, so nothing is awaited before the runner has the job. */
   async #run({ job, multiplications, begin }: Prepared, flag: CancelFlag): Promise<readonly Computed[]> {
-    const { kernels, runner } = this.#ladder.current(job.operation);
+    const { runner } = this.#ladder.current(job.operation);
     begin?.();
-    this.#allocate(kernels, job);
+    this.#allocate(job);
     const finished = await this.#runOn(runner, job, multiplications, flag);
     return collected(job, finished, flag);
   }
