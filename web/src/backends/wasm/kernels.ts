@@ -122,7 +122,7 @@ export class Kernels {
 
   /** Copies bytes into a new allocation. `source` is called after allocating, because growth detaches older views. */
   upload(bytes: number, source: () => ArrayBufferView): number {
-    const address = this.allocate(Math.max(1, bytes));
+    const address = this.allocate(bytes);
     this.heap.bytes(address, bytes).set(bytesIn(source()));
     return address;
   }
@@ -134,7 +134,7 @@ export class Kernels {
   /** Allocates memory, 64-byte aligned, that the caller releases by address. */
   allocate(bytes: number): number {
     this.#assertUsable();
-    return allocate(this.#raw, bytes);
+    return allocate(this.#raw, Math.max(1, bytes));
   }
 
   #assertUsable(): void {

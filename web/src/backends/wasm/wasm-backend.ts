@@ -116,10 +116,10 @@ export class WasmBackend implements RootBackend, Caller {
 
   zeros(elements: number, dtype: DType, isFilled = true): WasmResident {
     const { kernels } = this.#ladder.current("zeros");
-    const bytes = byteSize(elements, dtype);
-    const address = kernels.allocate(Math.max(1, bytes));
-    if (isFilled) kernels.heap.bytes(address, bytes).fill(0);
-    return this.#ladder.residents.add(address, elements, dtype);
+    const address = kernels.allocate(byteSize(elements, dtype));
+    const made = this.#ladder.residents.add(address, elements, dtype);
+    if (isFilled) this.bytesOf("zeros", made).fill(0);
+    return made;
   }
 
   async download(resident: Resident): Promise<Float32Array | Uint16Array> {
