@@ -10,7 +10,7 @@ export type GgufFormat = "f16" | "int8" | "int4";
 const FIRST_CHARACTER = 259;
 const CHARACTERS = 0x20000;
 /** The kinds of tokens. */
-const [NORMAL, UNKNOWN, CONTROL, BYTE] = [1, 2, 3, 6];
+const [NORMAL, UNKNOWN, CONTROL] = [1, 2, 3];
 
 /** A text of so many tokens, the first of which begins every text. Texts of different `seed` differ from their second token on. */
 export const textOf = ({ words }: ModelShape, tokens: number, seed = 0): string =>
@@ -80,7 +80,8 @@ function tokenizerOf({ words }: ModelShape): Record<string, GgufValue> {
   const bytes = Array.from({ length: 256 }, (_, at) => `<0x${at.toString(16).toUpperCase().padStart(2, "0")}>`);
   const count = words - FIRST_CHARACTER;
   const characters = Array.from({ length: count }, (_, at) => String.fromCodePoint(CHARACTERS + at));
-  const types = [UNKNOWN, CONTROL, CONTROL, ...bytes.map(() => BYTE), ...characters.map(() => NORMAL)];
+  // Random weights choose any token, and wllama refuses a text of bytes that is no UTF-8: so bytes are tokens as all others.
+  const types = [UNKNOWN, CONTROL, CONTROL, ...bytes.map(() => NORMAL), ...characters.map(() => NORMAL)];
   return {
     "tokenizer.ggml.model": { text: "llama" },
     "tokenizer.ggml.tokens": { texts: ["<unk>", "<s>", "</s>", ...bytes, ...characters] },
