@@ -6,8 +6,7 @@ export class Attention extends Layer {
   constructor(name, { dim, heads, engine }) {
     super(name, engine);
     this.heads = heads;
-    const project = (name) =>
-      this.part(name, new Linear({ inFeatures: dim, outFeatures: dim, bias: false, engine }));
+    const project = (name) => this.part(name, new Linear({ inFeatures: dim, outFeatures: dim, bias: false, engine }));
     this.query = project("query");
     this.key = project("key");
     this.value = project("value");

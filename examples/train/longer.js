@@ -106,7 +106,9 @@ export async function accuracy({ model }, { length = 4 * SEEN, seed = 1e6, count
   const { logits } = await evaluate(model, (pass) => model.forward(batch, { pass }));
   const tokens = length + 1;
   const isRight = (row) =>
-    batch.targets.slice(row * tokens, (row + 1) * tokens).every((one, at) => largest(logits, row * tokens + at) === one);
+    batch.targets
+      .slice(row * tokens, (row + 1) * tokens)
+      .every((one, at) => largest(logits, row * tokens + at) === one);
   return Array.from({ length: count }, (_, row) => row).filter(isRight).length / count;
 }
 

@@ -4,9 +4,11 @@
 import { createHeed } from "heed";
 
 const [recipe = "kernel", ...given] = process.argv.slice(2);
-const { train, accuracy, figures = async (trained) => ({ accuracy: await accuracy(trained) }) } = await import(
-  `./${recipe}.js`
-);
+const {
+  train,
+  accuracy,
+  figures = async (trained) => ({ accuracy: await accuracy(trained) }),
+} = await import(`./${recipe}.js`);
 const read = (value) => (Number.isNaN(Number(value)) ? value : Number(value));
 const { seeds = 1, ...options } = Object.fromEntries(given.map((one) => one.split("=")).map(([k, v]) => [k, read(v)]));
 
