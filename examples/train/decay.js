@@ -77,7 +77,7 @@ class Reader extends Layer {
 }
 
 /** @param {import("./options.js").RecipeOptions & { kind?: keyof typeof KINDS }} [options] */
-export async function train({ kind = "decay", seed = 0, steps = 400, signal, onStep, engine } = {}) {
+export async function train({ kind = "decay", seed = 0, steps = 800, signal, onStep, engine } = {}) {
   const model = new Reader(kind, engine).init({ seed });
   const groups = kind === "decay" ? [{ match: /rate$/, learningRate: 10, weightDecay: 0 }] : [];
   const optimizer = new AdamW(model, { betas: [0.9, 0.95], weightDecay: 0.01, groups });

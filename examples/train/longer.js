@@ -8,7 +8,7 @@ import { largest } from "./largest.js";
 import { randomOf } from "./random.js";
 
 /** The most letters of a word in training. */
-const SEEN = 8;
+export const SEEN = 8;
 const LENGTHS = [8, 16, 32, 64];
 const LETTERS = 26;
 const [END, START] = [LETTERS, LETTERS + 1];

@@ -82,35 +82,35 @@ const LIKE_TORCH: Given<(pass: Pass, given: Given<Tensor>) => Promise<Tensor>> =
     const rule = { length: QUERIES, keyLength: KEYS, maxDistance: 10 };
     return attend(pass, qkv, { bias: await pass.relativeBias(buckets as Tensor, rule) });
   },
+  // No gradient goes through the weights that attention returns, so those of Shaw's values are made of small operations.
   shaw: async (pass, { q, k, v, ofKeys, ofValues }) => {
     const places = Array.from({ length: QUERIES * KEYS }, (_, at) => {
       const apart = (at % KEYS) - Math.floor(at / KEYS) - (KEYS - QUERIES);
       return Math.min(2, Math.max(-2, apart)) + 2;
     });
-    /** For each query, vectors of the heads [B, L, H, D] times those of its distances, [L, S, D]. */
+    /** For each query, vectors of the heads [B, L, H, D], to be multiplied by those of its distances, [L, S, D]. */
     const byQuery = (x: Tensor | Promise<Tensor>) => pass.transpose(x, [0, 2, 1, 3]);
     const ofDistance = (of: Tensor) => pass.gather(of, { data: places, shape: [QUERIES, KEYS] });
-    const bias = pass.matmul(byQuery(q as Tensor), ofDistance(ofKeys as Tensor), { transposeB: true });
-    const { output, weights } = await pass.attention(q as Tensor, k as Tensor, v as Tensor, {
-      bias: await pass.mul(byQuery(bias), DIM ** -0.5),
-      return: { output: true, weights: true },
-    });
+    const products = pass.matmul(byQuery(q as Tensor), ofDistance(ofKeys as Tensor), { transposeB: true });
+    const bias = await pass.mul(byQuery(products), DIM ** -0.5);
+    const output = attend(pass, { q, k, v } as Given<Tensor>, { bias });
+    const scores = pass.mul(pass.matmul(q as Tensor, k as Tensor, { transposeB: true }), DIM ** -0.5);
+    const weights = pass.softmax(pass.add(scores, bias));
     return pass.add(output, byQuery(pass.matmul(byQuery(weights), ofDistance(ofValues as Tensor))));
   },
   rope: async (pass, { q, k, v }) => {
     const turned = await pass.rope(q as Tensor, { base: 100, positions: KEYS - QUERIES });
-    return attend(pass, { q: turned, k: await pass.rope(k as Tensor, { base: 100 }), v }, { causal: true });
+    const keys = await pass.rope(k as Tensor, { base: 100 });
+    return attend(pass, { q: turned, k: keys, v: v as Tensor }, { causal: true });
   },
   ...Object.fromEntries(
     RULES.map((rule) => [
       `linear ${rule}`,
       async (pass: Pass, { q, k, v, normaliser, ...given }: Given<Tensor>) => {
-        const state = normaliser
-          ? await pass.concat([given["state"], normaliser] as Tensor[], { axis: 3 })
-          : given["state"];
-        const options = { rule, ...given, state, ...(rule === "elu" && { causal: true }) };
+        const { state: numbers, ...rest } = given;
+        const state = normaliser ? pass.concat([numbers as Tensor, normaliser], { axis: 3 }) : numbers;
+        const options = { rule, ...rest, state, ...(rule === "elu" && { causal: true }) };
         const made = await pass.linearAttention(q as Tensor, k as Tensor, v as Tensor, options);
-        if (normaliser) return made.output;
         return pass.concat([pass.reshape(made.output, [-1]), pass.reshape(made.state, [-1])]);
       },
     ]),
