@@ -1,6 +1,8 @@
 // Notes that are found by questions in other words: an encoder of random start learns from pairs of both, by contrast.
 //
-// A question has no word of its note but the name of who did it, and each must find its own note among 256 of which no pair was trained on.
+// A question has no word of its note that tells but the name of who did it, and must find its own among 256 notes, of which none was trained on.
+//
+// Seeds 1 to 5 find 100 % of the notes, and 0.4 to 2.7 % before they learn, in 8 to 13 s on a machine that other work shared.
 
 import { BertModel, Layer, Pooling } from "heed/layers";
 import { AdamW, contrastive, train as learn, warmupCosine } from "heed/train";

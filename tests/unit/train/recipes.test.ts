@@ -203,7 +203,7 @@ test("notes are found by questions in other words", async () => {
   const trained = await notes.train({ seed: SEED, steps: 60, engine });
   // Of 256 notes, the right one is found by chance in one of 256, and in some more by the name in it.
   expect(trained.before).toBeLessThan(0.1);
-  expect(await notes.accuracy(trained)).toBeGreaterThan(0.5);
+  expect(await notes.accuracy(trained)).toBeGreaterThan(0.9);
   const found = await trained.find("when did anna repair a bike at this carport ?", [
     "on monday anna lost the bicycle in the garage",
     "the bicycle : anna mended it in the garage on sunday",
@@ -220,13 +220,11 @@ test("two layers learn from six what labels alone do not tell them", async () =>
 });
 
 test("words are copied that are longer than any in training, where distances are all that is known of places", async () => {
-  const [relative, absolute] = [
-    await longer.train({ seed: SEED, steps: 120, engine }),
-    await longer.train({ positions: "absolute", seed: SEED, steps: 120, engine }),
-  ];
-  const lengths = { length: 2 * longer.SEEN };
-  expect(await longer.accuracy(relative, lengths)).toBeGreaterThan(0.5);
-  expect(await longer.accuracy(absolute, lengths)).toBe(0);
+  const relative = await longer.train({ seed: SEED, steps: 120, engine });
+  const absolute = await longer.train({ positions: "absolute", seed: SEED, steps: 120, engine });
+  expect(await longer.accuracy(relative, { length: 4 * longer.SEEN })).toBeGreaterThan(0.9);
+  expect(await longer.accuracy(absolute, { length: longer.SEEN })).toBeGreaterThan(0.9);
+  expect(await longer.accuracy(absolute, { length: 2 * longer.SEEN })).toBe(0);
 });
 
 test("each head learns its decay, and longer texts cost no more", async () => {
@@ -236,7 +234,7 @@ test("each head learns its decay, and longer texts cost no more", async () => {
   const rates = (await trained.model.readParameters()).get("attention0.layer.rate")?.data ?? [];
   expect(rates).toHaveLength(4);
   // ALiBi's are 1/4, 1/16, 1/64 and 1/256.
-  for (const [head, rate] of rates.entries()) expect(Math.abs(rate + 2 * (head + 1) * Math.LN2)).toBeGreaterThan(0.05);
+  for (const [head, rate] of rates.entries()) expect(Math.abs(rate + 2 * (head + 1) * Math.LN2)).toBeGreaterThan(0.3);
 });
 
 test("a recipe ends when its signal aborts", async () => {
