@@ -59,8 +59,8 @@ class Copier extends Layer {
     this.head = this.part("head", new Linear({ inFeatures: DIM, outFeatures: LETTERS + 1, engine }));
   }
 
-  /** Logits of each token of the answers, of words and of what stands before each of these tokens, and their loss. */
-  async forward({ source, inputs, targets }, { pass }) {
+  /** Logits of each token of the answers, of words and of what stands before each of these tokens. */
+  async forward({ source, inputs }, { pass }) {
     let memory = await this.embed(source, pass);
     for (const { self, mlp } of this.encoder) {
       memory = await mlp.forward(await self.forward(memory, { pass }), { pass });
@@ -70,8 +70,7 @@ class Copier extends Layer {
       x = await self.forward(x, { pass, causal: true });
       x = await mlp.forward(await cross.forward(x, { pass, memory }), { pass });
     }
-    const logits = await this.head.forward(await this.norm.forward(x, { pass }), { pass });
-    return { logits, loss: crossEntropy(logits, targets, { pass }) };
+    return this.head.forward(await this.norm.forward(x, { pass }), { pass });
   }
 
   async embed(tokens, pass) {
@@ -93,7 +92,7 @@ export async function train({ positions = "relative", seed = 0, steps = 300, sig
     optimizer,
     steps,
     batch: () => draw(random, { length: 1 + random.below(SEEN) }),
-    loss: async (model, batch, pass) => (await model.forward(batch, { pass })).loss,
+    loss: async (model, batch, pass) => crossEntropy(await model.forward(batch, { pass }), batch.targets, { pass }),
     schedule: (step) => warmupCosine(step, { peak: 3e-3, warmup: 30, total: steps }),
     clip: 1,
     signal,
@@ -106,7 +105,7 @@ export async function train({ positions = "relative", seed = 0, steps = 300, sig
 /** The share of new words that are copied without a mistake. Each token follows right ones, as it does where all before it are right. */
 export async function accuracy({ model }, { length = 4 * SEEN, seed = 1e6, count = 128 } = {}) {
   const batch = draw(randomOf(seed), { length, count });
-  const { logits } = await evaluate(model, (pass) => model.forward(batch, { pass }));
+  const { logits } = await evaluate(model, async (pass) => ({ logits: await model.forward(batch, { pass }) }));
   const tokens = length + 1;
   const isRight = (row) =>
     batch.targets
