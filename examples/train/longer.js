@@ -84,7 +84,7 @@ class Copier extends Layer {
 /** @param {import("./options.js").RecipeOptions & { positions?: "relative" | "absolute" }} [options] */
 export async function train({ positions = "relative", seed = 0, steps = 300, signal, onStep, engine } = {}) {
   const model = new Copier(positions, engine).init({ seed });
-  // A number of a table moves by no more than the rate in a step, and must become several for a head to look at one place alone.
+  // A number of a table moves by about the rate in a step, and must become several for a head to look at one place alone.
   const groups = positions === "relative" ? [{ match: /table$/, learningRate: 30, weightDecay: 0 }] : [];
   const optimizer = new AdamW(model, { weightDecay: 0.01, groups });
   const random = randomOf(seed);

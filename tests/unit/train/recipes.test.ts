@@ -213,7 +213,7 @@ test("notes are found by questions in other words", async () => {
 });
 
 test("two layers learn from six what labels alone do not tell them", async () => {
-  const trained = await distill.train({ seed: SEED, teacherSteps: 200, steps: 150, engine });
+  const trained = await distill.train({ seed: SEED, teacherSteps: 150, steps: 120, engine });
   const { teacher, distilled, alone } = await distill.figures(trained);
   expect(distilled).toBeGreaterThan(1.5 * alone);
   expect(teacher).toBeGreaterThan(distilled);
