@@ -1,10 +1,10 @@
 // What is looked at: the example or what was brought, and which of its heads.
 
+import { Helper } from "../../src/brought/helper.js";
 import { choice, slider } from "../../src/ui/controls.js";
 import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
 import { bringing } from "./bringing.js";
-import { Helper } from "./helper.js";
 import { modelPanel } from "./model-panel.js";
 import { PATCHES } from "./photo.js";
 import type { BringScene, Library } from "./scene.js";

@@ -1,12 +1,12 @@
 // A model that was brought: its files, how its weights are kept, a text for it, and its pass with the means to stop it.
 
+import { FileTrouble, listed, messageOf } from "../../src/brought/arrays.js";
+import { FORMATS, type Format } from "../../src/brought/formats.js";
+import type { Helper } from "../../src/brought/helper.js";
+import type { ModelSummary, ModelTask } from "../../src/brought/run.js";
 import { choice, LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { bytes, exact, whole } from "../../src/ui/numbers.js";
-import { FileTrouble, listed, messageOf } from "./arrays.js";
-import { FORMATS, type Format } from "./formats.js";
-import type { Helper } from "./helper.js";
-import type { ModelSummary, ModelTask } from "./model/run.js";
 import { passSource, type Source } from "./source.js";
 import { type BringStore, INITIAL, LONGEST_TEXT } from "./state.js";
 

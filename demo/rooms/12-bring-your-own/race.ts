@@ -2,10 +2,10 @@
 // as text to hand on.
 
 import type { Capabilities, CreateOptions } from "heed";
+import { counted, messageOf } from "../../src/brought/arrays.js";
 import { normal } from "../../src/model/random.js";
 import { exact, magnitude } from "../../src/ui/numbers.js";
 import { pacer, pause } from "../../src/ui/pieces.js";
-import { counted, messageOf } from "./arrays.js";
 
 export const HEADS = 4;
 export const WIDTH = 64;

@@ -1,6 +1,5 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
-import { magnitude } from "../../src/ui/numbers.js";
 import {
   type Arrays,
   assertFinite,
@@ -11,8 +10,9 @@ import {
   surveyOf,
   type Words,
   wordsOf,
-} from "./arrays.js";
-import type { Answer, ModelSummary, Pass } from "./model/run.js";
+} from "../../src/brought/arrays.js";
+import type { Answer, ModelSummary, Pass } from "../../src/brought/run.js";
+import { magnitude } from "../../src/ui/numbers.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {

@@ -1,8 +1,8 @@
 // What the reader can choose in this room. Arrays and models of one's own are no part of the address: they stay on the device.
 
+import { FORMATS } from "../../src/brought/formats.js";
 import { codecFrom, initially, number, oneOf, type StateOf, step, text, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
-import { FORMATS } from "./formats.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
 /** Tokens that the device is raced with. */

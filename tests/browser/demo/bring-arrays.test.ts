@@ -1,7 +1,6 @@
 // Room 12's files and arithmetic, without a page: what is read and refused, and how cells become dots.
 
 import { describe, expect, test } from "vitest";
-import { FileTrouble, type NamedArray, readJson } from "../../../demo/rooms/12-bring-your-own/arrays.js";
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
 import {
   blockFor,
@@ -13,11 +12,13 @@ import {
   within,
   zoomed,
 } from "../../../demo/rooms/12-bring-your-own/map/tile.js";
-import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
 import { exactRows, HEADS, medianOf, problemOf, reportOf, WIDTH } from "../../../demo/rooms/12-bring-your-own/race.js";
-import { entropyOf, strongestOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
+import { entropyOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
 import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
+import { FileTrouble, type NamedArray, readJson } from "../../../demo/src/brought/arrays.js";
+import { readNpy, writeNpy } from "../../../demo/src/brought/npy.js";
 import { uniform } from "../../../demo/src/model/random.js";
+import { strongestOf } from "../../../demo/src/model/strongest.js";
 import { attention } from "../../../web/src/reference/index.js";
 
 /** By the format's description: magic, version, length of the header, the header, the numbers. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
+import { writeNpy } from "../../../demo/src/brought/npy.js";
 import {
   BertModel,
   LlamaModel,

@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
+import { writeNpy } from "../../../demo/src/brought/npy.js";
 import { houseAt } from "../../../demo/src/model/made-pictures.js";
 import { normal } from "../../../demo/src/model/random.js";
 import { saveSafetensors } from "../../../web/src/layers/io/index.js";

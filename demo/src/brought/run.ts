@@ -3,9 +3,9 @@
 import { createHeed, type Heed, HeedError } from "heed";
 import { type LoadedModel, loadModel, type ModelSource } from "heed/models";
 import { Tokenizer } from "heed/text";
-import { bytes, whole } from "../../../src/ui/numbers.js";
-import { refuse } from "../arrays.js";
-import { FORMATS, type Format } from "../formats.js";
+import { bytes, whole } from "../ui/numbers.js";
+import { refuse } from "./arrays.js";
+import { FORMATS, type Format } from "./formats.js";
 import { chances, changes, cosineOfMeans, divergence, movements } from "./odds.js";
 import { wordOf, wordsOf } from "./words.js";
 
