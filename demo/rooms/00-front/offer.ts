@@ -73,6 +73,8 @@ export function offer(opened: (read: Read | undefined) => void, progressed: (don
     forget.hidden = !isKept && !isOpen;
   }
 
+  // Until it is known what is there.
+  for (const one of [work.button, files, where, forget]) one.hidden = true;
   element.append(work.line(files, forget), where);
   listenToDrops((dropped) => void take(dropped));
   void show();
