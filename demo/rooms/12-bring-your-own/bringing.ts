@@ -20,13 +20,6 @@ const FOR_EXAMPLE = '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": [
 
 const DROP = "drop its GGUF file, or its config.json, tokenizer.json and model.safetensors. They stay on this device.";
 
-/** Where whoever serves this site has put its files. Nothing is loaded before somebody asks for it. */
-const MINILM = {
-  source: new URL("./models/all-MiniLM-L6-v2/", document.baseURI).href,
-  name: "all-MiniLM-L6-v2",
-  lacking: `This site has no files of all-MiniLM-L6-v2: ${DROP}`,
-};
-
 /** Files have hundreds. */
 const MOST_LISTED = 60;
 
@@ -139,15 +132,17 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
     fileButton("Open files…", "arrays", ".npy,.json,.safetensors,.gguf", (files) => readLater(pathsOf(files))),
     folderButton("Open a folder…", "folder", (files) => readLater(pathsOf(files))),
     h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
-    button("Ask MiniLM (91 MB)", () => panel.open(MINILM)),
+    h(
+      "a",
+      { class: "button", href: `./#${new URLSearchParams({ t: store.state.text })}` },
+      "A sentence, read by MiniLM",
+    ),
   ];
   const help = HELP.map((text) => h("p", { class: "small-label" }, text));
   const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message];
   const summary = h("summary", {}, "Bring your own arrays, or a model");
   const element = h("details", { class: "bringing" }, summary, ...inside);
   listenToDrops(readLater);
-  // The front page's "Ask MiniLM" leads here; the store keeps no such word in the address.
-  if (new URLSearchParams(location.hash.slice(1)).has("ask")) panel.open(MINILM);
   return {
     element,
     /** Said where the address asks for what is not there. */
