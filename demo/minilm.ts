@@ -16,7 +16,7 @@ export function minilm(folder = process.env["HEED_MINILM"]): Plugin {
     apply: "build",
     async buildStart() {
       if (folder === undefined) return;
-      const files = await filesFrom(folder);
+      const files = await minilmFiles(folder);
       for (const [name, source] of files) this.emitFile({ type: "asset", fileName: `${FOLDER}/${name}`, source });
       size = String([...files.values()].reduce((sum, { length }) => sum + length, 0));
     },
@@ -25,7 +25,7 @@ export function minilm(folder = process.env["HEED_MINILM"]): Plugin {
 }
 
 /** By heed itself, as it was built. */
-async function filesFrom(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function minilmFiles(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
   const { loadModel }: typeof import("heed/models") = await import(new URL("../dist/models.js", import.meta.url).href);
   const model = await loadModel(folder);
   const files = await model.save({ dtype: "f16" });
