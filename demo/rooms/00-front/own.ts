@@ -162,5 +162,7 @@ export function ownSentence(store: FrontStore): () => void {
   known.closest("details")?.addEventListener("toggle", async () => {
     known.textContent = (await import("./language.js")).KNOWN.join(" ");
   });
+  // Typed before this was here.
+  if (field.value !== "") change(field.value, "", "run");
   return () => void show();
 }

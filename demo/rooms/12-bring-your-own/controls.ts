@@ -44,7 +44,7 @@ export function controls(store: BringStore, library: Library) {
   const layer = slider("Layer", range, (value) => store.change({ layer: value - 1 }));
   const head = slider("Head", range, (value) => store.change({ head: value - 1 }));
   const causal = choice<BringState["causal"]>("Queries see", { yes: "what came before", no: "everything" }, (value) =>
-    store.change({ causal: value }),
+    store.change({ causal: value }, "new"),
   );
   return {
     controls: [source.element, layer.element, head.element, own.element],
