@@ -3,36 +3,46 @@
 import { type HeadsSelection, HeedHeads } from "heed/viz";
 import { button, h, on, oneStop, onRecolour } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
+import { atOnce, inPieces } from "../../src/ui/pieces.js";
 import { type Found, findOf } from "./detectors.js";
 import { type Head, headsOf, type Reading, spelt } from "./reading.js";
 
 export function strip(choose: (head: Head) => void) {
   const names = h("div", { class: "presets", role: "group", "aria-label": "What heads do" });
-  const rows = h("div", { class: "strip", role: "group", "aria-label": "All heads, one row a layer" });
+  const element = h("div", { class: "strip-and-names" }, names);
   let reading: Reading | undefined;
   let layers: readonly HeedHeads[] = [];
   let found = new Map<string, Found | undefined>();
   /** The name whose heads are lit; empty: all. */
   let lit = "";
 
-  function draw(next: Reading): void {
-    layers = next.layers.map((weights, layer) => {
+  function build(sizes: readonly number[]): HTMLElement {
+    layers = sizes.map((_, layer) => {
       const heads = new HeedHeads();
       heads.setAttribute("label", `Layer ${layer + 1}`);
-      heads.selected = -1;
       on<HeadsSelection>(heads, "select", ({ head }) => choose({ layer: layer + 1, head: head + 1 }));
-      heads.weights = weights;
       return heads;
     });
     const lines = layers.map((heads, layer) => [h("span", { class: "small-label" }, `layer ${layer + 1}`), heads]);
-    rows.replaceChildren(...lines.flat());
-    rows.style.setProperty("--across", String(next.layers[0]?.shape[0] ?? 1));
-    found = new Map(headsOf(next).map((head) => [spelt(head), findOf(next, head)]));
-    for (const head of headsOf(next)) caption(head);
-    oneStop(rows, buttons(), next.layers[0]?.shape[0]);
+    const group = { class: "strip", role: "group", "aria-label": "All heads, one row a layer" };
+    const rows = h("div", group, ...lines.flat());
+    rows.style.setProperty("--across", String(sizes[0] ?? 1));
+    element.replaceChildren(names, rows);
+    return rows;
   }
 
-  const buttons = (): HTMLButtonElement[] => Array.from(rows.querySelectorAll("button"));
+  /** A layer at a time: pictures of all heads take longer than a frame. */
+  function* draw(next: Reading): Generator<undefined> {
+    for (const [layer, weights] of next.layers.entries()) {
+      const heads = layers[layer];
+      if (heads !== undefined) heads.weights = weights;
+      for (const head of headsOf(next)) if (head.layer === layer + 1) caption(head);
+      yield;
+    }
+    light();
+  }
+
+  const buttons = (): HTMLButtonElement[] => layers.flatMap((heads) => Array.from(heads.querySelectorAll("button")));
 
   function caption(head: Head): void {
     const tile = layers[head.layer - 1]?.querySelectorAll("button")[head.head - 1];
@@ -63,20 +73,22 @@ export function strip(choose: (head: Head) => void) {
   }
 
   onRecolour(() => {
-    layers.forEach((heads, layer) => {
-      const weights = reading?.layers[layer];
-      if (weights !== undefined) heads.weights = weights;
-    });
-    for (const head of reading === undefined ? [] : headsOf(reading)) caption(head);
+    if (reading !== undefined) atOnce(draw(reading));
   });
   return {
-    element: h("div", { class: "strip-and-names" }, names, rows),
+    element,
     nameOf: (head: Head): Found | undefined => found.get(spelt(head)),
     show: (next: Reading, { layer, head }: Head): void => {
       if (next !== reading) {
+        const sizes = next.layers.map(({ shape: [heads = 0] }) => heads);
+        const isOther = sizes.join() !== reading?.layers.map(({ shape: [heads] }) => heads).join();
         reading = next;
-        draw(next);
-        light();
+        found = new Map(headsOf(next).map((head) => [spelt(head), findOf(next, head)]));
+        if (isOther) {
+          const rows = build(sizes);
+          atOnce(draw(next));
+          oneStop(rows, buttons(), sizes[0]);
+        } else void inPieces(draw(next), () => reading !== next);
       }
       layers.forEach((heads, at) => {
         const selected = at === layer - 1 ? head - 1 : -1;
