@@ -29,7 +29,12 @@ export function changesOf(before: Reading, now: Reading, asker: number): readonl
 function changeOf(head: Head, before: Row, now: Row): Change {
   const losses = before.map((weight, place) => weight - (now[place] ?? 0));
   const lost = Math.max(...losses.slice(1));
-  return { head, moved: losses.slice(1).reduce((sum, one) => sum + Math.abs(one), 0), place: losses.indexOf(lost, 1), lost };
+  return {
+    head,
+    moved: losses.slice(1).reduce((sum, one) => sum + Math.abs(one), 0),
+    place: losses.indexOf(lost, 1),
+    lost,
+  };
 }
 
 /** The head that moves most; without a change, the one with the largest weight between words that are no neighbours. */

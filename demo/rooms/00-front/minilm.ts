@@ -7,7 +7,7 @@ import { Helper } from "../../src/brought/helper.js";
 import type { Tell } from "../../src/brought/run.js";
 import { keepFiles } from "./kept-model.js";
 import { joined, type Reading, type Spoken } from "./reading.js";
-import { MINILM } from "./recorded.js";
+import { HEADS, LAYERS, MINILM } from "./recorded.js";
 
 export type Read = (text: string, words: readonly Spoken[]) => Promise<Reading>;
 
@@ -21,14 +21,16 @@ export async function openModel(
   signal: AbortSignal,
   tell: Tell,
 ): Promise<Read> {
-  const name = files === undefined ? MINILM : (nameOf(files) ?? MINILM);
+  const name = files === undefined ? MINILM : nameOf(files);
   const source = files ?? new URL(folder, document.baseURI).href;
   const model = await helper.do({ kind: "load", key: ++loads, source, name, weights: "as stored" }, signal, tell);
   if (!model.takesText) refuse("These files lack tokenizer.json, by which a model reads text.");
   if (files !== undefined) await keepFiles(files);
+  // Files one by one do not say whose they are.
+  const by = name ?? (model.layers === LAYERS && model.heads === HEADS ? MINILM : model.name);
   return async (text, words) => {
     const pass = await helper.do({ kind: "run", asked: text });
-    return { by: name, words: words.map((word) => word.text), layers: joined(pass, words) };
+    return { by, words: words.map((word) => word.text), layers: joined(pass, words) };
   };
 }
 

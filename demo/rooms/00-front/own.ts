@@ -29,7 +29,7 @@ const spoken = (text: string): readonly string[] => wordsIn(text).map((word) => 
 
 /** Shows what the store holds. */
 export function ownSentence(store: FrontStore): () => void {
-  const [root, field] = [find("#own", HTMLElement), find("#sentence", HTMLInputElement)];
+  const [root, field] = [find("#own", HTMLElement), find("#sentence", HTMLTextAreaElement)];
   const [said, losses] = [find("#own-said", HTMLElement), find("#own-losses", HTMLElement)];
   const choose = (head: Head): void => store.change({ ...HERE, ownHead: spelt(head) }, "run");
   const stage = arcs({ pressed: (asker) => store.change({ ...HERE, asker }, "new") });
@@ -152,6 +152,12 @@ export function ownSentence(store: FrontStore): () => void {
     settled = field.value;
   };
   for (const event of ["focus", "change"]) field.addEventListener(event, settle);
+  // A sentence is one line, however many it takes to show.
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    settle();
+  });
   field.addEventListener("input", () => change(field.value, settled, "run"));
   const examples = presets("Try", TRY, ({ text }) => change(text, store.state.text ?? "", "new"));
   find("#own-stage", HTMLElement).replaceChildren(stage.element);

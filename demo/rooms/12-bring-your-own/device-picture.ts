@@ -1,9 +1,9 @@
 // This device: what is there, and how long one call takes in each way in which heed runs here, in turns.
 
-import type { Capabilities, CreateOptions } from "heed";
+import type { Capabilities, CreateOptions, Heed } from "heed";
 import { counted, messageOf } from "../../src/brought/arrays.js";
 import type { Engine } from "../../src/engine/engine.js";
-import { normal } from "../../src/model/random.js";
+import { fastest, randoms } from "../../src/engine/fastest.js";
 import { boundSlider, LongWork } from "../../src/ui/controls.js";
 import { fact, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
@@ -11,34 +11,27 @@ import { picture } from "../../src/ui/picture.js";
 import { type BringStore, TIMED } from "./state.js";
 
 const [HEADS, WIDTH, ROUNDS] = [4, 64, 5];
-const FIGURES = ["ms", "GFLOP/s"] as const;
-const ABOUT = `One call of ${HEADS} heads of width ${WIDTH}, random numbers, medians of ${ROUNDS} rounds. To compare heed with other libraries in one page, run npm run bench -- web in its repository.`;
-
-interface Lane {
-  readonly name: string;
-  /** Why it does not run here; empty: it does. */
-  readonly note: string;
-  readonly run: () => Promise<unknown>;
-  readonly times: number[];
-}
+const ABOUT = `One call of ${HEADS} heads of width ${WIDTH}, random numbers, the best of ${ROUNDS} rounds. To compare heed with other libraries in one page, run npm run bench -- web in its repository.`;
 
 export function devicePicture(store: BringStore, engine: Engine) {
-  let lanes: readonly Lane[] = [];
+  let found: object = {};
   const status = h("dl", { class: "figures" });
   const tokens = boundSlider(store, "timed", "Tokens", TIMED, { said: whole });
   const rows = h("tbody");
-  const table = tableFrame("Times", h("table", { class: "plain-table device-times" }, heads("", ...FIGURES), rows));
+  const table = tableFrame(
+    "Times",
+    h("table", { class: "plain-table device-times" }, heads("", "ms", "GFLOP/s"), rows),
+  );
   table.hidden = true;
   const work = new LongWork({
     name: "Time it here",
     look: "button primary",
     run: async (signal, say) => {
       const { timed } = store.state;
-      await timeAll(timed, signal, (said, so) => {
+      found = await timesOf(timed, signal, (said, times) => {
         say(said);
-        lanes = so;
         table.hidden = false;
-        rows.replaceChildren(...lanes.map((lane) => lineOf(lane, timed)));
+        rows.replaceChildren(...times.map(([name, time]) => lineOf(name, time, timed)));
       });
       return `Timed at ${whole(timed)} tokens.`;
     },
@@ -47,69 +40,55 @@ export function devicePicture(store: BringStore, engine: Engine) {
     name: "device",
     title: "This device",
     body: [status, h("div", { class: "controls-options" }, tokens), work.line(), table],
-    data: () => ({
-      device: { agent: navigator.userAgent, ...Object.fromEntries(statusOf(engine.heed?.capabilities)) },
-      times: lanes.map(({ name, note, times }) => ({ name, note, milliseconds: medianOf(times) })),
-    }),
+    data: () => ({ agent: navigator.userAgent, ...statusOf(engine.heed?.capabilities), times: found }),
   });
-  const showStatus = (absent?: string): void =>
-    status.replaceChildren(...statusOf(engine.heed?.capabilities, absent).map(([name, value]) => fact(name, value)));
+  const showStatus = (absent?: string): void => {
+    const facts = Object.entries(statusOf(engine.heed?.capabilities, absent));
+    status.replaceChildren(...facts.map(([name, value]) => fact(name, value)));
+  };
   say(ABOUT);
   showStatus("…");
   /** `begin`: the engine is there, or there is none. */
   return { element, begin: () => showStatus() };
 }
 
-function lineOf({ name, note, times }: Lane, tokens: number): HTMLElement {
-  const median = medianOf(times);
-  if (note !== "") return line(name, [`not here: ${note}`, ""], "absent");
-  if (median === undefined) return line(name, ["…", "…"]);
+/** Milliseconds; why it does not run here; undefined: not yet. */
+type Time = number | string | undefined;
+
+function lineOf(name: string, time: Time, tokens: number): HTMLElement {
+  if (typeof time === "string") return line(name, [`not here: ${time}`, ""], "absent");
+  if (time === undefined) return line(name, ["…", "…"]);
   // The multiplications and additions of both products.
   const operations = 4 * HEADS * tokens * tokens * WIDTH;
-  return line(name, [median.toFixed(median < 10 ? 2 : 0), exact(operations / median / 1e6, 1)]);
+  return line(name, [time.toFixed(time < 10 ? 2 : 0), exact(operations / time / 1e6, 1)]);
 }
 
-const medianOf = (times: readonly number[]): number | undefined => [...times].sort((a, b) => a - b)[times.length >> 1];
+type Progress = (said: string, times: readonly (readonly [name: string, time: Time])[]) => void;
 
-async function timeAll(tokens: number, signal: AbortSignal, tell: (said: string, lanes: readonly Lane[]) => void) {
+async function timesOf(tokens: number, signal: AbortSignal, tell: Progress): Promise<object> {
   const { createHeed } = await import("heed");
-  const next = normal(12);
-  const shape = [1, HEADS, tokens, WIDTH];
-  // Some rows again and again, which keeps the page free.
-  const rows = Float32Array.from({ length: 64 * WIDTH }, next);
-  const tensor = () => {
-    const data = new Float32Array(HEADS * tokens * WIDTH);
-    for (let at = 0; at < data.length; at += rows.length) data.set(rows, at);
-    return { data, shape };
-  };
+  const make = randoms();
+  const tensor = () => make(1, HEADS, tokens, WIDTH);
   const [q, k, v] = [tensor(), tensor(), tensor()];
-  const [lanes, disposals]: [Lane[], (() => void)[]] = [[], []];
+  const opened = new Map<string, Heed | string>();
   try {
     for (const [name, options] of waysOf(navigator.hardwareConcurrency)) {
-      tell(`Starting: ${name}.`, lanes);
+      tell(`Starting: ${name}.`, []);
+      opened.set(name, await createHeed(options).catch(messageOf));
       signal.throwIfAborted();
-      try {
-        const heed = await createHeed(options);
-        disposals.push(() => heed.dispose());
-        lanes.push({ name, note: "", times: [], run: () => heed.attention(q, k, v, { signal }) });
-      } catch (error) {
-        lanes.push({ name, note: messageOf(error), times: [], run: async () => {} });
-      }
     }
-    // Before the first round each once, which is not counted: what is compiled late is compiled then.
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const { name, note, run, times } of lanes) {
-        if (note !== "") continue;
-        tell(round === 0 ? `Warming up: ${name}.` : `Round ${round} of ${ROUNDS}: ${name}.`, lanes);
-        const start = performance.now();
-        await run();
-        signal.throwIfAborted();
-        if (round > 0) times.push(performance.now() - start);
-      }
-    }
-    tell("", lanes);
+    const calls = Array.from(opened).flatMap(([name, heed]) =>
+      typeof heed === "string" ? [] : [[name, () => heed.attention(q, k, v, { signal })] as const],
+    );
+    const timeOf = (best?: ReadonlyMap<string, number>) =>
+      Array.from(opened, ([name, heed]) => [name, typeof heed === "string" ? heed : best?.get(name)] as const);
+    // The first round is not counted: what is compiled late is compiled then.
+    await fastest(calls, 1, (said) => tell(`Warming up. ${said}`, timeOf()));
+    const best = await fastest(calls, ROUNDS, (said, best) => tell(said, timeOf(best)));
+    tell("", timeOf(best));
+    return Object.fromEntries(timeOf(best));
   } finally {
-    for (const dispose of disposals) dispose();
+    for (const heed of opened.values()) if (typeof heed !== "string") heed.dispose();
   }
 }
 
@@ -126,12 +105,12 @@ function waysOf(cores: number): readonly (readonly [name: string, options: Creat
 function statusOf(found: Capabilities | undefined, absent = "kernels did not start") {
   const cores = navigator.hardwareConcurrency;
   const yes = (is: boolean | undefined): string => (is === undefined ? absent : is ? "yes" : "no");
-  return Object.entries({
+  return {
     Cores: String(cores),
     "Isolated page": yes(crossOriginIsolated),
     SIMD: yes(found?.simd),
     "Relaxed SIMD": yes(found?.relaxedSimd),
     "Shared memory": yes(found?.sharedMemory),
     "Chosen by itself": found ? `${found.backend}, ${found.variant}, ${found.threads} of ${cores}` : absent,
-  });
+  };
 }

@@ -462,16 +462,17 @@ describe("this device", () => {
     await page.getByRole("button", { name: "Time it here" }).click();
     const device = page.locator('[data-picture="device"]');
     await device.locator('[role="status"]', { hasText: "Timed at 128 tokens" }).waitFor({ timeout: 100_000 });
-    interface Device {
-      readonly times: readonly { readonly name: string; readonly milliseconds?: number; readonly note: string }[];
-      readonly device: Readonly<Record<string, string>>;
+    interface Device extends Readonly<Record<string, unknown>> {
+      /** Milliseconds, or why it does not run here. */
+      readonly times: Readonly<Record<string, number | string>>;
     }
-    const { times, device: found } = await jsonOf<Device>(page, "device");
-    expect(found["Isolated page"]).toBe("yes");
-    expect(times.map(({ name }) => name)).toEqual(expect.arrayContaining(["SIMD, 1 thread", "WebGPU"]));
-    const there = times.filter(({ note }) => note === "");
+    const { times: found, ...facts } = await jsonOf<Device>(page, "device");
+    expect(facts["Isolated page"]).toBe("yes");
+    const times = Object.values(found);
+    expect(Object.keys(found)).toEqual(expect.arrayContaining(["SIMD, 1 thread", "WebGPU"]));
+    const there = times.filter((time) => typeof time === "number");
     expect(there.length).toBeGreaterThanOrEqual(2);
-    for (const { milliseconds } of there) expect(milliseconds).toBeGreaterThan(0);
+    expect(Math.min(...there)).toBeGreaterThan(0);
     expect(await device.locator("tbody tr").count()).toBe(times.length);
   });
 
