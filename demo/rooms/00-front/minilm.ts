@@ -1,7 +1,7 @@
 // MiniLM, or another model that a reader has, for one's own sentence: from this site's folder where it is there, or from files. It runs in
 // a worker, and stays on this device for the next visit. Loaded when one asks for it.
 
-import { messageOf, refuse } from "../../src/brought/arrays.js";
+import { refuse } from "../../src/brought/arrays.js";
 import { type BroughtFile, isWhole, lacking, type ModelFiles, nameOf, withFiles } from "../../src/brought/files.js";
 import { Helper } from "../../src/brought/helper.js";
 import type { Tell } from "../../src/brought/run.js";
@@ -49,5 +49,3 @@ async function piece({ path, file }: BroughtFile): Promise<BroughtFile> {
   const found = await helper.do({ kind: "read", file });
   return found.kind === "model" ? { path: found.path, file } : refuse(`“${file.name}” is no part of a model.`);
 }
-
-export { messageOf };

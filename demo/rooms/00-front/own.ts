@@ -67,43 +67,44 @@ export function ownSentence(store: FrontStore): () => void {
     return found;
   }
 
+  /** What the address brought along, where it fits the sentence. */
+  function sentFor(words: readonly string[]): Shown | undefined {
+    const { asker, ownHead, row, rowWas, by } = store.state;
+    if (row.length !== words.length + 1 || asker < 1 || asker > words.length) return undefined;
+    const [, layer = 1, head = 1] = /^(\d+)\.(\d+)$/.exec(ownHead)?.map(Number) ?? [];
+    return { words, asker, row, before: rowWas.length === row.length ? rowWas : undefined, by, head: { layer, head } };
+  }
+
   async function show(): Promise<void> {
     const own = ++turn;
-    const { text: given, was, asker, ownHead, row, rowWas, by } = store.state;
-    const text = given ?? "";
+    const { was, asker, ownHead } = store.state;
+    const text = store.state.text ?? "";
     const words = spoken(text);
     if (field.value !== text) field.value = text;
     forget.hidden = was === "";
-    if (row.length === words.length + 1 && asker >= 1 && asker <= words.length) {
-      const [, layer = 1, head = 1] = /^(\d+)\.(\d+)$/.exec(ownHead)?.map(Number) ?? [];
-      const before = rowWas.length === row.length ? rowWas : undefined;
-      const sent: Shown = { words, asker, row, before, by, head: { layer, head } };
+    const sent = sentFor(words);
+    if (sent !== undefined) {
       draw(sent);
-      said.replaceChildren(
-        "Recorded by the sender. ",
-        headSaid(sent, undefined),
-        ...rowSaid(sent),
-        " To press other words and heads, read it here.",
-      );
+      const more = " To press other words and heads, read it here.";
+      said.replaceChildren("Recorded by the sender. ", headSaid(sent, undefined), ...rowSaid(sent), more);
       return;
     }
     try {
       const { whyNot, unknownIn } = await import("./language.js");
-      const why = words.length === 0 ? "Type a sentence." : model === undefined ? whyNot(words) : "";
-      const isCompared = why === "" && changed(spoken(was), words).length > 0;
-      const now = why === "" ? await readingOf(text) : undefined;
-      const isReadable = isCompared && (model !== undefined || whyNot(spoken(was)) === "");
-      const before = isReadable ? await readingOf(was) : undefined;
-      const place = asker >= 1 && asker <= words.length ? asker : (model && pronounIn(words)) || words.length;
-      const other = before ?? (now && (await masked(text)));
-      if (own !== turn) return;
-      if (now === undefined) {
+      const reason = (of: readonly string[]): string => (model === undefined ? whyNot(of) : "");
+      const why = words.length === 0 ? "Type a sentence." : reason(words);
+      if (why !== "") {
+        if (own !== turn) return;
         draw(undefined);
         stage.show({ words, asker: 0, dotted: model === undefined ? unknownIn(words) : [] });
         said.replaceChildren(why);
         return;
       }
-      const head = headOf(now, ownHead) ?? telling(now, place, other);
+      const isCompared = changed(spoken(was), words).length > 0 && reason(spoken(was)) === "";
+      const [now, before] = [await readingOf(text), isCompared ? await readingOf(was) : undefined];
+      const place = asker >= 1 && asker <= words.length ? asker : (model && pronounIn(words)) || words.length;
+      const head = headOf(now, ownHead) ?? telling(now, place, before ?? (await masked(text)));
+      if (own !== turn) return;
       const row = rowOf(now, head, place);
       draw({ words, asker: place, row, before: before && rowOf(before, head, place), by: now.by, head }, now, before);
     } catch (error) {
