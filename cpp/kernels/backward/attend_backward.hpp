@@ -162,7 +162,7 @@ class BackwardBlocks {
       clear_tiles(index, next, keys.first);
       next = keys.end();
       const std::ptrdiff_t place = place_of(index, keys.first);
-      const bool is_masked = make_scores<RawScoresKept>(keeping, task, keys, row_max);
+      const bool is_masked = make_scores<RawScoresKept>(keeping, task, keys, row_max) != Masked::none;
       has_masked |= is_masked;
       const float* const products = differentiate_values(panel, keys, numbers, weights_ + place);
       (is_masked ? differentiate_weights_ : differentiate_plain_weights_)(

@@ -21,11 +21,13 @@ inline void copy_line(const float* from, float* to) {
   }
 }
 
-/// Makes the scores of the keys as normalizers take them, times log2e_scale, and raises row_max[panel]. Returns whether
-/// any may be masked.
+/// What some scores of a block may stand for, beside keys that are seen: lanes without a key, or masked keys as well.
+enum class Masked : std::uint8_t { none, lanes, keys };
+
+/// Makes the scores of the keys as normalizers take them, times log2e_scale, and raises row_max[panel].
 template <class Layout>
-inline bool make_scores(const Panel& panel, const AttentionTask& task, const KeyBlock& keys, float* row_max) {
-  const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end && keys.are_full();
+inline Masked make_scores(const Panel& panel, const AttentionTask& task, const KeyBlock& keys, float* row_max) {
+  const bool sees_all = panel.last_begin <= keys.first && keys.end() <= panel.first_end;
   const bool has_addends = panel.rows[0].bias || (panel.rows[0].mask && keys.by_mask != BlockMask::full);
   const bool applies_keep = keys.by_keep != BlockMask::full;
   const bool applies_mask_mod = keys.by_mask_mod != BlockMask::full;
@@ -47,13 +49,13 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
   if (task.score.mod) has_masked |= modify_scores(panel, task, keys);
   if (task.score.alibi_slopes) add_alibi(panel, task.score.log2e_scale, keys, keys.scores);
 
-  if (has_masked || !task.score.is_plain()) {
+  if (has_masked || !keys.are_full() || !task.score.is_plain()) {
     // The row_max of the dot product no longer holds: start again from the one before.
     copy_line(before, row_max);
     if (applies_keep) apply_keep(panel, task, keys);
     if (applies_mask_mod) apply_mask_mod(panel, task, keys);
     const Overlay overlay = has_addends ? Layout::collect_overlay(panel, task, keys) : Overlay::none;
-    if (has_addends || !sees_all) {
+    if (has_addends || !sees_all || !keys.are_full()) {
       mask_scores(panel, keys, overlay, keys.addends, keys.scores, row_max);
     } else {
       find_row_max(keys.lines(), keys.scores, row_max);
@@ -63,7 +65,8 @@ inline bool make_scores(const Panel& panel, const AttentionTask& task, const Key
   if (panel.has_top_k) mask_outside_top_k(panel, keys);
   if (task.weight.mod) modify_weights(panel, task, keys);
   if (panel.wants_weights) Layout::store(panel, keys, &AttentionRow::weights, 1.0F);
-  return has_masked || panel.has_top_k || is_any_without_key(row_max);
+  if (has_masked || panel.has_top_k || is_any_without_key(row_max)) return Masked::keys;
+  return keys.are_full() ? Masked::none : Masked::lanes;
 }
 
 }  // namespace heed::kernels

@@ -57,12 +57,12 @@ inline void broadcast_row_max(float* row_max) {
 inline bool weigh_row_keys(const Panel& panel, float* output, const AttentionTask& task, const KeyBlock& keys) {
   alignas(kScratchAlignment) float row_max[kPanel];
   copy_line(panel.row_max, row_max);
-  const bool has_masked = make_scores<KeysInLanes>(panel, task, keys, row_max);
+  const Masked masked = make_scores<KeysInLanes>(panel, task, keys, row_max);
   broadcast_row_max(row_max);
-  const Rescale rescale = make_weights(panel, task, keys, row_max, has_masked);
+  const Rescale rescale = make_weights(panel, task, keys, row_max, masked != Masked::none);
   if (task.weight.has_dropout) drop_weights(panel, task, keys, keys.scores);
   scale_output(rescale.factor[0], task.value_dim, output);
-  return may_hold_zeros(task, has_masked);
+  return may_hold_zeros(task, masked == Masked::keys);
 }
 
 /// A panel whose lanes are all row `index` of the task, which sees the keys of one split. Its output lies elsewhere.

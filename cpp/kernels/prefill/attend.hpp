@@ -29,7 +29,9 @@ inline void attend_keys(const Panel& panel, const AttentionTask& task, const Key
   alignas(kScratchAlignment) float row_max[kPanel];
   copy_line(panel.row_max, row_max);
   bool has_masked = false;
-  for (const KeyBlock& keys : segments) has_masked |= make_scores<QueriesInLanes>(panel, task, keys, row_max);
+  for (const KeyBlock& keys : segments) {
+    has_masked |= make_scores<QueriesInLanes>(panel, task, keys, row_max) != Masked::none;
+  }
   const Rescale rescale = make_weights(panel, task, segments.joined(), row_max, has_masked);
   WeightedValues values;
   for (const KeyBlock& keys : segments) {
