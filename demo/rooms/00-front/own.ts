@@ -170,6 +170,6 @@ export function ownSentence(store: FrontStore): () => void {
     known.textContent = (await import("./language.js")).KNOWN.join(" ");
   });
   // Typed before this was here.
-  if (field.value !== "") change(field.value, "", "run");
+  if (field.value !== store.state.text) change(field.value, "", "run");
   return () => void show();
 }
