@@ -31,7 +31,7 @@ const SHARED_PARTS = ["arithmetic", "front", "mask-options", "pictures", "thread
 );
 
 /** What examples import, from its sources. */
-const SOURCES = ["", "/layers", "/models", "/train"].map((entry) => ({
+const SOURCES = ["", "/expr", "/layers", "/models", "/train"].map((entry) => ({
   find: new RegExp(`^heed${entry}$`),
   replacement: fileURLToPath(new URL(`web/src${entry}/index.ts`, import.meta.url)),
 }));

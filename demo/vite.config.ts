@@ -7,6 +7,7 @@ import { apart } from "./apart.js";
 import { DOCUMENT_PAGES, documents } from "./documents.js";
 import { FRONT, frame, PAGES, THREAD } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
+import { minilm } from "./minilm.js";
 import { notices } from "./notices.js";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -68,7 +69,7 @@ export default defineConfig({
   base: "./",
   // A file that is missing is missing, and not the front page.
   appType: "mpa",
-  plugins: [documents(), frame(), contentSecurityPolicy(), headersFile(), notices(), keepOffline()],
+  plugins: [documents(), frame(), contentSecurityPolicy(), headersFile(), minilm(), notices(), keepOffline()],
   css: { postcss: { plugins: [apart] } },
   resolve: { alias: heedEntries() },
   server: { headers: isolation },

@@ -2,8 +2,9 @@
 
 import { h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
-import { ANIMAL, type Head, headsAtStart, type Recorded, TROPHY, weightOn, weightsOf, weightsOn } from "./recorded.js";
-import type { FrontState } from "./state.js";
+import type { Head } from "./reading.js";
+import { ANIMAL, headsAtStart, MINILM, type Recorded, TROPHY, weightOn, weightsOf, weightsOn } from "./recorded.js";
+import { FRONT_STATE, type FrontState } from "./state.js";
 
 type Said = readonly (Node | string)[];
 
@@ -27,16 +28,16 @@ export function answerText(state: FrontState): Said {
     bold("road"),
     ` gets ${percent(weightOn(ANIMAL, ending, state, "road"))}. `,
     ...(start > Math.max(...rest) ? ["The largest part goes to the start: this head finds no word that fits. "] : []),
-    h("a", { href: addressOf(state) }, "See the head at work"),
+    h("a", { href: addressOf(state) }, "Change any word"),
     ".",
   ];
 }
 
-/** Where this device runs the whole model on the sentence, and the same head is shown. */
+/** The same sentence as a line that one edits, with the weights that were recorded. */
 function addressOf({ ending, layer, head }: FrontState): string {
-  const text = [...ANIMAL.words, ending].join(" ");
-  const place = { from: "own", layer: String(layer - 1), head: String(head - 1) };
-  return `./bring-your-own.html#${new URLSearchParams({ ...place, text, ask: "minilm" })}`;
+  const words = [...ANIMAL.words, ending];
+  const own = { text: words.join(" "), asker: 1 + words.indexOf("it"), ownHead: `${layer}.${head}`, by: MINILM };
+  return FRONT_STATE.toHash({ ...FRONT_STATE.initial, ...own, row: weightsOf(ANIMAL, ending, { layer, head }) });
 }
 
 function verdict({ guess, ending, ...head }: FrontState): Said {

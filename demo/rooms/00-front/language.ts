@@ -1,42 +1,44 @@
-// The causal language model that heed trained and this site brings, for one's own sentence. Loaded when it comes into view.
+// The tiny causal model that heed trained and this site brings, for one's own sentence. Loaded when one begins a sentence.
 
-import { Inside, type LayerReading, loadParameters } from "../../src/language/inside.js";
-import { type Candidate, candidates, idOf, KNOWN, LONGEST, moreWords, tooLong } from "../../src/language/words.js";
-import { cutIntoWords } from "../../src/model/tokens.js";
+import { Inside, loadParameters } from "../../src/language/inside.js";
+import { saidOf } from "../../src/language/said.js";
+import { candidates, idOf, KNOWN, LONGEST } from "../../src/language/words.js";
+import type { Reading } from "./reading.js";
 
 export { KNOWN };
 
 const LIKELIEST = 3;
 const LEAST = 0.01;
 
-export interface Reading {
-  /** As they are shown: the last may stand for those that do not fit. */
-  readonly words: readonly string[];
-  /** Where those stand that it reads. */
-  readonly places: readonly number[];
-  readonly layers: readonly LayerReading[];
-  /** What it goes on with, the likeliest first; the first one however unlikely. */
-  readonly next: readonly Candidate[];
-  /** Words that it does not know, and skips. */
-  readonly unknown: readonly string[];
-  /** What it says of a text that it does not read to its end. */
-  readonly tooLong: string;
+/** Why it does not read a sentence; empty: it does. */
+export function whyNot(words: readonly string[]): string {
+  const unknown = words.filter((word) => idOf(word) < 0);
+  if (words.length === 0) return "Type a sentence.";
+  if (unknown.length > 0) return `The tiny model does not know ${unknown.map((word) => `“${word}”`).join(", ")}.`;
+  return words.length <= LONGEST ? "" : `The tiny model reads ${LONGEST} words at a time; these are ${words.length}.`;
 }
 
-export async function openLanguage(): Promise<(text: string) => Promise<Reading>> {
+export const unknownIn = (words: readonly string[]): readonly number[] =>
+  words.flatMap((word, index) => (idOf(word) < 0 ? [index + 1] : []));
+
+export async function openLanguage(): Promise<(words: readonly string[]) => Promise<Reading>> {
   const inside = new Inside("causal", await loadParameters("causal"));
-  return async (text) => {
-    const { words: read, leftOut } = cutIntoWords(text, LONGEST);
-    const places = Array.from(read.keys()).filter((at) => idOf(read[at] ?? "") >= 0);
-    const words = [...read, ...moreWords(leftOut)];
-    const unknown = read.filter((word) => idOf(word) < 0);
-    const found = { words, places, unknown, tooLong: tooLong(text, leftOut) };
-    if (places.length === 0) return { ...found, layers: [], next: [] };
-    const ids = places.map((place) => idOf(words[place] ?? ""));
-    const { layers, lens } = await inside.read(ids, ids.length - 1);
+  return async (words) => {
+    const { layers, lens } = await inside.read(words.map(idOf), words.length - 1);
     const next = candidates(lens.at(-1) ?? [])
       .slice(0, LIKELIEST)
       .filter(({ probability }, index) => index === 0 || probability >= LEAST);
-    return { ...found, layers, next };
+    const places = words.length + 1;
+    return {
+      by: "the tiny model",
+      words,
+      layers: layers.map(({ weights }) => {
+        // It has no start mark, to which nothing is given.
+        const rows = weights.flatMap((head) => [Array<number>(places).fill(0), ...head.map((row) => [0, ...row])]);
+        const data = rows.flatMap((row) => Array.from({ length: places }, (_, key) => row[key] ?? 0));
+        return { data, shape: [weights.length, places, places] };
+      }),
+      also: ["It goes on with ", ...saidOf(next), "."],
+    };
   };
 }

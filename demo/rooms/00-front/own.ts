@@ -1,91 +1,175 @@
-// One's own sentence, read by the small language model: arcs of the word in the light, and what the model goes on with.
+// A sentence of one's own in the place of the question: read by the tiny model as far as it knows its words, by MiniLM once somebody asks
+// for it, or shown as whoever sent the address saw it, for which nothing is loaded.
 
-import { type FlowSelection, HeedFlow } from "heed/viz";
-import { saidOf } from "../../src/language/said.js";
 import { loadedOnce } from "../../src/model/loaded-once.js";
-import { choice } from "../../src/ui/controls.js";
-import { button, find, on } from "../../src/ui/dom.js";
-import type { Reading } from "./language.js";
-import type { FrontStore } from "./state.js";
+import { wordsIn } from "../../src/model/tokens.js";
+import { copyFrom } from "../../src/ui/code.js";
+import { brokenOff, presets } from "../../src/ui/controls.js";
+import { button, find } from "../../src/ui/dom.js";
+import { arcs } from "./arcs.js";
+import { changed, telling } from "./changes.js";
+import { pronounIn } from "./detectors.js";
+import type { Read } from "./minilm.js";
+import { offer } from "./offer.js";
+import { headSaid, lossesSaid, rowSaid, type Shown } from "./own-said.js";
+import { type Head, headOf, type Reading, rowOf, spelt } from "./reading.js";
+import { FRONT_STATE, type FrontStore, HERE, SENTENCE } from "./state.js";
+import { strip } from "./strip.js";
 
-const HEADS = ["1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4"];
-const TRY: readonly (readonly [string, string])[] = [
-  ["tired", "the dog didn't cross the road because it was tired . it was the"],
-  ["wide", "the dog didn't cross the road because it was wide . it was the"],
-  ["who got it", "susan gave mary the ring . who got the ring ?"],
-  ["who gave it", "susan gave mary the ring . who gave the ring ?"],
+const TRY = [
+  { name: "tired", text: SENTENCE.replace("wide", "tired") },
+  { name: "wide", text: SENTENCE },
+  { name: "who got it", text: "susan gave mary the ring . who got the ring ?" },
+  { name: "who gave it", text: "susan gave mary the ring . who gave the ring ?" },
 ];
+/** Sentences whose readings are kept. */
+const KEPT = 8;
 
-/** Shows what the store holds; `before`: what it held until now. */
-export function ownSentence(store: FrontStore): (before?: { readonly text: string }) => void {
-  const field = find("#sentence", HTMLInputElement);
-  const flow = find("#own heed-flow", HeedFlow);
-  const said = find("#own-said", HTMLElement);
-  const offered = HEADS.map((value) => ({ value, text: value.replace(".", " · ") }));
-  const heads = choice("Layer and head", offered, (ownHead) => store.change({ ownHead }, "new"));
-  const open = loadedOnce(async () => {
-    const { KNOWN, openLanguage } = await import("./language.js");
-    find("#own-words", HTMLElement).textContent = KNOWN.join(" ");
-    return openLanguage();
-  });
-  /** The last sentence that was asked for: an answer to another one comes too late. */
-  let asked: string | undefined;
-  let reading: Reading | undefined;
-  let asker = -1;
+const spoken = (text: string): readonly string[] => wordsIn(text).map((word) => word.text);
 
-  async function read(): Promise<void> {
-    const { text } = store.state;
-    asked = text;
+/** Shows what the store holds. */
+export function ownSentence(store: FrontStore): () => void {
+  const [root, field] = [find("#own", HTMLElement), find("#sentence", HTMLTextAreaElement)];
+  const [said, losses] = [find("#own-said", HTMLElement), find("#own-losses", HTMLElement)];
+  const choose = (head: Head): void => store.change({ ...HERE, ownHead: spelt(head) }, "run");
+  const stage = arcs({ pressed: (asker) => store.change({ ...HERE, asker }, "new") });
+  const heads = strip(choose);
+  const share = button("Share what you see", () => void copyFrom(share, addressOf()), "link");
+  const forget = button("Forget the change", () => store.change({ was: "" }), "link");
+  const readings = new Map<string, Promise<Reading>>();
+  const tiny = loadedOnce(async (_: "causal") => (await import("./language.js")).openLanguage());
+  let model: Read | undefined;
+  let shown: Shown | undefined;
+  /** What was asked for last: an answer to something else comes too late. */
+  let turn = 0;
+  /** The sentence before one began to type. */
+  let settled = store.state.text ?? "";
+
+  const { element: offered, need } = offer(
+    (read) => {
+      model = read;
+      readings.clear();
+      // What was sent stays in view, by its word and its head.
+      store.change(store.state.row.length > 0 ? HERE : { ...HERE, asker: 0, ownHead: "" });
+      store.renew();
+    },
+    (done) => root.style.setProperty("--done", String(done)),
+  );
+
+  function readingOf(text: string): Promise<Reading> {
+    const read = async (): Promise<Reading> =>
+      model === undefined ? (await tiny("causal"))(spoken(text)) : model(text, wordsIn(text));
+    const found = readings.get(text) ?? read();
+    readings.delete(text);
+    readings.set(text, found);
+    found.catch(() => readings.delete(text));
+    for (const old of [...readings.keys()].slice(0, -KEPT)) readings.delete(old);
+    return found;
+  }
+
+  /** What the address brought along, where it fits the sentence. */
+  function sentFor(words: readonly string[]): Shown | undefined {
+    const { asker, ownHead, row, rowWas, by } = store.state;
+    if (row.length !== words.length + 1 || asker < 1 || asker > words.length) return undefined;
+    const [, layer = 1, head = 1] = /^(\d+)\.(\d+)$/.exec(ownHead)?.map(Number) ?? [];
+    return { words, asker, row, before: rowWas.length === row.length ? rowWas : undefined, by, head: { layer, head } };
+  }
+
+  async function show(): Promise<void> {
+    const own = ++turn;
+    const { was, asker, ownHead } = store.state;
+    const text = store.state.text ?? "";
+    const words = spoken(text);
+    if (field.value !== text) field.value = text;
+    forget.hidden = was === "";
+    const sent = sentFor(words);
+    if (sent !== undefined) {
+      draw(sent);
+      const more = " To press other words and heads, read it here.";
+      said.replaceChildren("Recorded by the sender. ", headSaid(sent, undefined), ...rowSaid(sent), more);
+      return;
+    }
     try {
-      const found = await (await open("causal"))(text);
-      if (asked !== text) return;
-      reading = found;
-      asker = found.places.at(-1) ?? -1;
-      draw();
+      const { whyNot, unknownIn } = await import("./language.js");
+      const reason = (of: readonly string[]): string => (model === undefined ? whyNot(of) : "");
+      const why = words.length === 0 ? "Type a sentence." : reason(words);
+      if (why !== "") {
+        if (own !== turn) return;
+        draw(undefined);
+        stage.show({ words, asker: 0, dotted: model === undefined ? unknownIn(words) : [] });
+        said.replaceChildren(why);
+        return;
+      }
+      const isCompared = changed(spoken(was), words).length > 0 && reason(spoken(was)) === "";
+      const [now, before] = [await readingOf(text), isCompared ? await readingOf(was) : undefined];
+      const place = asker >= 1 && asker <= words.length ? asker : (model && pronounIn(words)) || words.length;
+      const head = headOf(now, ownHead) ?? telling(now, place, before ?? (await masked(text)));
+      if (own !== turn) return;
+      const row = rowOf(now, head, place);
+      draw({ words, asker: place, row, before: before && rowOf(before, head, place), by: now.by, head }, now, before);
     } catch (error) {
-      said.textContent = `The model could not be read: ${error instanceof Error ? error.message : String(error)}.`;
+      if (own === turn) said.textContent = brokenOff(error);
     }
   }
 
-  function draw(): void {
-    if (reading === undefined) return;
-    const { words, places, unknown, layers, next, tooLong } = reading;
-    const [layer = 0, head = 0] = store.state.ownHead.split(".").map((part) => Number(part) - 1);
-    const rows = layers[layer]?.weights[head] ?? [];
-    const shares = words.map((_, word) => {
-      const row = rows[places.indexOf(word)];
-      return row && words.map((_, key) => row[places.indexOf(key)] ?? 0);
-    });
-    const last = places.at(-1) ?? -1;
-    const goesOn = last === words.length - 1 ? "It goes on with " : `After “${words[last]}” it goes on with `;
-    flow.show({ words, shares, hidden: new Set(), asker, noted: (word) => unknown.includes(word) });
-    said.replaceChildren(
-      ...(next.length === 0 ? ["It knows none of these words."] : [goesOn, ...saidOf(next), "."]),
-      unknown.length === 0 ? "" : " Dotted words it does not know, and skips.",
-      tooLong,
-    );
+  /** The last word hidden, so that one sees which head minds: of models that know such a mark. */
+  async function masked(text: string): Promise<Reading | undefined> {
+    const last = wordsIn(text)
+      .filter((word) => /\p{L}/u.test(word.text))
+      .at(-1);
+    if (model === undefined || last === undefined) return undefined;
+    return readingOf(`${text.slice(0, last.start)}[MASK]${text.slice(last.end)}`);
   }
 
-  flow.still = true;
-  find("#own-heads", HTMLElement).replaceChildren(heads.element);
-  field.addEventListener("input", () => store.change({ text: field.value }, "run"));
-  const seen = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    seen.disconnect();
-    void read();
-  });
-  seen.observe(flow);
-  const examples = TRY.map(([name, text]) => button(name, () => store.change({ text }, "new"), "link"));
-  find("#own-examples", HTMLElement).append(...examples);
-  on<FlowSelection>(flow, "select", ({ word }) => {
-    if (reading?.places.includes(word)) asker = word;
-    draw();
-  });
-  return (before) => {
-    const { text, ownHead } = store.state;
-    if (field.value !== text) field.value = text;
-    heads.show(ownHead);
-    if (before !== undefined && before.text !== text) void read();
-    else draw();
+  function draw(next: Shown | undefined, now?: Reading, before?: Reading): void {
+    shown = next;
+    root.classList.toggle("unread", next === undefined);
+    need(now === undefined);
+    heads.element.hidden = now === undefined;
+    share.hidden = next === undefined;
+    losses.replaceChildren();
+    if (next === undefined) return;
+    stage.show(next);
+    if (now === undefined) return;
+    heads.show(now, next.head);
+    said.replaceChildren(headSaid(next, heads.nameOf(next.head)), ...rowSaid(next), " ", ...(now.also ?? []));
+    if (before !== undefined) losses.replaceChildren(...lossesSaid(before, now, next.asker, choose));
+  }
+
+  /** Whoever opens it sees the same, and loads nothing. */
+  function addressOf(): string {
+    if (shown === undefined) return location.href;
+    const { asker, head, row, before, by } = shown;
+    const state = { ...store.state, asker, ownHead: spelt(head), row, rowWas: before ?? [], by };
+    return new URL(FRONT_STATE.toHash(state), location.href).href;
+  }
+
+  const change = (text: string, was: string, entry: "run" | "new"): void => {
+    const isCompared = changed(spoken(was), spoken(text)).length > 0;
+    const asker = isCompared ? store.state.asker : 0;
+    store.change({ ...HERE, text, asker, was: isCompared ? was : "", ...(isCompared ? {} : { ownHead: "" }) }, entry);
   };
+  const settle = (): void => {
+    settled = field.value;
+  };
+  for (const event of ["focus", "change"]) field.addEventListener(event, settle);
+  // A sentence is one line, however many it takes to show.
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    settle();
+  });
+  field.addEventListener("input", () => change(field.value, settled, "run"));
+  const examples = presets("Try", TRY, ({ text }) => change(text, store.state.text ?? "", "new"));
+  find("#own-stage", HTMLElement).replaceChildren(stage.element);
+  find("#own-tools", HTMLElement).replaceChildren(share, forget, examples);
+  find("#own-offer", HTMLElement).replaceChildren(offered);
+  find("#own-heads", HTMLElement).replaceChildren(heads.element);
+  const known = find("#own-words", HTMLElement);
+  known.closest("details")?.addEventListener("toggle", async () => {
+    known.textContent = (await import("./language.js")).KNOWN.join(" ");
+  });
+  // Typed before this was here.
+  if (field.value !== store.state.text) change(field.value, "", "run");
+  return () => void show();
 }

@@ -4,42 +4,34 @@
 import { HeedMatrix, type MatrixSelection } from "heed/viz";
 import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
-import { comesBack } from "../../src/page/kept.js";
 import { copyFrom } from "../../src/ui/code.js";
 import { choice } from "../../src/ui/controls.js";
 import { find, on } from "../../src/ui/dom.js";
 import { numbered } from "../../src/ui/named-matrices.js";
+import { arcs } from "./arcs.js";
 import { answerText, failText, headsText } from "./captions.js";
 import { eightLines } from "./lines.js";
-import { ownSentence } from "./own.js";
-import { ANIMAL, HEADS, LAYERS, TROPHY, weightsOf, weightsOn } from "./recorded.js";
-import { largeSentence } from "./sentence.js";
-import { bringsSentence, FRONT_STATE, isAnswered, STORIES } from "./state.js";
+import { ANIMAL, HEADS, LAYERS, type Recorded, TROPHY, weightsOf, weightsOn } from "./recorded.js";
+import { FRONT_STATE, HERE, isAnswered, SENTENCE, STORIES } from "./state.js";
+import { wheelOf } from "./wheel.js";
 import "../../style/front.css";
 
 startFrame();
 const store = new Store(FRONT_STATE);
 
-const stage = largeSentence({
-  ...ANIMAL,
-  asker: "it",
-  turned: (ending) => store.change({ ending }),
-  guessed: (guess) => store.change({ guess }, "new"),
-});
+const turned = (ending: string): void => store.change({ ending });
+const wheel = wheelOf(ANIMAL.endings, turned);
+const stage = arcs({ last: wheel.element, pressed: (guess) => store.change({ guess }, "new") });
 find("#stage", HTMLElement).replaceChildren(stage.element);
 const [answer, ask] = [find("#answer", HTMLElement), find("#ask", HTMLElement)];
 find("#show", HTMLButtonElement).addEventListener("click", () => store.change({ shown: "yes" }, "new"));
 
-const [endingThatFails = ""] = TROPHY.endings;
-let trophyEnding = endingThatFails;
-const trophy = largeSentence({
-  ...TROPHY,
-  asker: "it",
-  turned: (ending) => {
-    trophyEnding = ending;
-    show();
-  },
+let [trophyEnding = ""] = TROPHY.endings;
+const trophyWheel = wheelOf(TROPHY.endings, (ending) => {
+  trophyEnding = ending;
+  show();
 });
+const trophy = arcs({ last: trophyWheel.element });
 find("#trophy", HTMLElement).replaceChildren(trophy.element);
 
 const heads = new HeedMatrix();
@@ -51,11 +43,15 @@ const stories = choice("Show", STORIES, (value) => {
 });
 find("#stories", HTMLElement).replaceChildren(stories.element);
 
+const askerIn = ({ words }: Recorded): number => 1 + words.indexOf("it");
+
 function show(): void {
   const { state } = store;
   const { guess, ending, layer, head } = state;
   const answered = isAnswered(state);
-  stage.show(ending, answered ? weightsOf(ANIMAL, ending, state) : undefined, guess);
+  const row = answered ? weightsOf(ANIMAL, ending, state) : undefined;
+  stage.show({ words: ANIMAL.words, asker: askerIn(ANIMAL), row, ringed: guess });
+  wheel.show(ending, answered);
   ask.hidden = answered;
   answer.replaceChildren(...(answered ? answerText(state) : []));
   heads.show({
@@ -72,27 +68,37 @@ function show(): void {
   find("#head-name", HTMLElement).textContent = `head ${head} of layer ${layer}`;
   find("#heads-text", HTMLElement).textContent = headsText(ending);
   stories.show(`${layer}.${head}`);
-  trophy.show(trophyEnding, weightsOf(TROPHY, trophyEnding, state));
+  trophy.show({ words: TROPHY.words, asker: askerIn(TROPHY), row: weightsOf(TROPHY, trophyEnding, state) });
+  trophyWheel.show(trophyEnding, true);
   find("#fail-text", HTMLElement).textContent = failText(state);
 }
 
-const own = ownSentence(store);
-/** One's own sentence goes along. */
-function lead(): void {
+find("#begin", HTMLAnchorElement).href = FRONT_STATE.toHash({ ...FRONT_STATE.initial, text: SENTENCE });
+find("#back", HTMLButtonElement).addEventListener("click", () => store.change({ ...HERE, text: null }, "new"));
+
+/** What there is for a sentence of one's own comes with the first. */
+let own: Promise<() => void> | undefined;
+
+/** The question, or in its place a sentence of one's own. */
+async function place(): Promise<void> {
   const { text } = store.state;
+  for (const part of document.querySelectorAll<HTMLElement>("[data-place]")) {
+    part.hidden = (part.dataset["place"] === "own") !== (text !== null);
+  }
+  if (text === null) return;
   find("#by-hand", HTMLAnchorElement).href = `./matrix-walk.html#${new URLSearchParams({ t: text })}`;
-  find("#by-model", HTMLAnchorElement).href = `./bring-your-own.html#${new URLSearchParams({ text, ask: "minilm" })}`;
+  // One may begin to type at once.
+  if (own === undefined) find("#sentence", HTMLTextAreaElement).value = text;
+  own ??= import("./own.js").then(({ ownSentence }) => ownSentence(store));
+  (await own)();
 }
 
-store.listen((_, before) => {
+store.listen(() => {
   show();
-  own(before);
-  lead();
+  void place();
 });
 show();
-own();
-lead();
-if (bringsSentence(store.state) && !comesBack()) find("#own", HTMLElement).scrollIntoView({ behavior: "instant" });
+void place();
 
 find("#lines", HTMLElement).replaceChildren(eightLines());
 const install = find("#install", HTMLButtonElement);

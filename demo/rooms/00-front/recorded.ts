@@ -1,6 +1,7 @@
 // Attention weights of "it" in all heads of all-MiniLM-L6-v2, as scripts/record-minilm.js wrote them.
 
 import minilm from "./minilm.json";
+import type { Head, Row } from "./reading.js";
 
 export interface Recorded {
   /** All but the last word of the sentence. */
@@ -11,24 +12,24 @@ export interface Recorded {
   readonly weights: readonly (readonly (readonly (readonly number[])[])[])[];
 }
 
-/** Counted from 1. */
-export type Head = Readonly<Record<"layer" | "head", number>>;
-
 const [animal, trophy] = minilm;
 if (animal === undefined || trophy === undefined) throw new Error("minilm.json lacks a sentence");
 export const ANIMAL: Recorded = animal;
 export const TROPHY: Recorded = trophy;
 
+/** Whose they are. */
+export const MINILM = "all-MiniLM-L6-v2";
+
 export const LAYERS = animal.weights[0]?.length ?? 0;
 export const HEADS = animal.weights[0]?.[0]?.length ?? 0;
 
 /** Of "it" on the start mark, then on each word; head after head, layer after layer. */
-function rowsOf({ weights, endings }: Recorded, ending: string): readonly (readonly number[])[] {
+function rowsOf({ weights, endings }: Recorded, ending: string): readonly Row[] {
   const rows = weights[endings.indexOf(ending)]?.flat() ?? [];
   return rows.map((row) => row.map((thousandths) => thousandths / 1000));
 }
 
-export function weightsOf(recorded: Recorded, ending: string, { layer, head }: Head): readonly number[] {
+export function weightsOf(recorded: Recorded, ending: string, { layer, head }: Head): Row {
   return rowsOf(recorded, ending)[(layer - 1) * HEADS + head - 1] ?? [];
 }
 

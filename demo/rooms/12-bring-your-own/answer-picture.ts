@@ -1,14 +1,14 @@
 // A model's answer as bars: the odds of what comes next, or how far its tokens move; by the whole model, and without the heads that are
 // switched off. Which head matters most is found by switching off each of them alone.
 
+import { listed } from "../../src/brought/arrays.js";
+import type { Answer } from "../../src/brought/run.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { brokenOff, LongWork } from "../../src/ui/controls.js";
 import { button, h, heads as headLine, line } from "../../src/ui/dom.js";
 import { exact, small, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { listed } from "./arrays.js";
-import type { Answer } from "./model/run.js";
 import type { ModelPanel } from "./model-panel.js";
-import { strongestOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
 import type { BringStore } from "./state.js";
 

@@ -1,10 +1,11 @@
 // Where arrays and models come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
 
+import { type Arrays, counted, FileTrouble, messageOf, readJson, shown, surveyOf } from "../../src/brought/arrays.js";
+import { listenToDrops, pathsOf } from "../../src/brought/dropped.js";
+import { type BroughtFile, isWhole, lacking, type ModelFiles, nameOf, withFiles } from "../../src/brought/files.js";
+import type { Helper } from "../../src/brought/helper.js";
 import { button, fileButton, folderButton, h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
-import { type Arrays, counted, FileTrouble, messageOf, readJson, shown, surveyOf } from "./arrays.js";
-import type { Helper } from "./helper.js";
-import { type BroughtFile, isWhole, lacking, type ModelFiles, nameOf, withFiles } from "./model/files.js";
 import type { ModelPanel } from "./model-panel.js";
 import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
 import { type BringStore, INITIAL } from "./state.js";
@@ -18,13 +19,6 @@ const HELP = [
 const FOR_EXAMPLE = '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": ["red", "blue"] }';
 
 const DROP = "drop its GGUF file, or its config.json, tokenizer.json and model.safetensors. They stay on this device.";
-
-/** Where whoever serves this site has put its files. Nothing is loaded before somebody asks for it. */
-const MINILM = {
-  source: new URL("./models/all-MiniLM-L6-v2/", document.baseURI).href,
-  name: "all-MiniLM-L6-v2",
-  lacking: `This site has no files of all-MiniLM-L6-v2: ${DROP}`,
-};
 
 /** Files have hundreds. */
 const MOST_LISTED = 60;
@@ -138,15 +132,17 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
     fileButton("Open files…", "arrays", ".npy,.json,.safetensors,.gguf", (files) => readLater(pathsOf(files))),
     folderButton("Open a folder…", "folder", (files) => readLater(pathsOf(files))),
     h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
-    button("Ask MiniLM (91 MB)", () => panel.open(MINILM)),
+    h(
+      "a",
+      { class: "button", href: `./#${new URLSearchParams({ t: store.state.text })}` },
+      "A sentence, read by MiniLM",
+    ),
   ];
   const help = HELP.map((text) => h("p", { class: "small-label" }, text));
   const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message];
   const summary = h("summary", {}, "Bring your own arrays, or a model");
   const element = h("details", { class: "bringing" }, summary, ...inside);
   listenToDrops(readLater);
-  // The front page's "Ask MiniLM" leads here; the store keeps no such word in the address.
-  if (new URLSearchParams(location.hash.slice(1)).has("ask")) panel.open(MINILM);
   return {
     element,
     /** Said where the address asks for what is not there. */
@@ -158,51 +154,4 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
       if (store.state.text !== INITIAL.text) panel.wait(`This text is read as soon as its model is here: ${DROP}`);
     },
   };
-}
-
-/** Of chosen files; of a chosen folder with its name. */
-const pathsOf = async (files: readonly File[]): Promise<readonly BroughtFile[]> =>
-  files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-
-/** Of files, anywhere on the page. */
-function listenToDrops(dropped: (files: Promise<readonly BroughtFile[]>) => void): void {
-  const { body } = document;
-  document.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files") !== true) return;
-    event.preventDefault();
-    body.classList.add("dropping");
-  });
-  document.addEventListener("dragleave", ({ relatedTarget }) => {
-    if (relatedTarget === null) body.classList.remove("dropping");
-  });
-  document.addEventListener("drop", (event) => {
-    body.classList.remove("dropping");
-    const { dataTransfer: transfer } = event;
-    if (transfer === null || transfer.files.length === 0) return;
-    event.preventDefault();
-    dropped(filesIn(transfer));
-  });
-}
-
-/** Files that were dropped, and those in folders. What was dropped is there only until the event ends. */
-async function filesIn({ files, items }: DataTransfer): Promise<readonly BroughtFile[]> {
-  const entries = Array.from(items, (item) => item.webkitGetAsEntry());
-  if (!entries.some((entry) => entry?.isDirectory)) return pathsOf(Array.from(files));
-  return (await Promise.all(entries.map((entry) => (entry === null ? [] : filesBelow(entry))))).flat();
-}
-
-async function filesBelow(entry: FileSystemEntry): Promise<readonly BroughtFile[]> {
-  if (entry instanceof FileSystemFileEntry) {
-    const file = await new Promise<File>((found, failed) => entry.file(found, failed));
-    return [{ path: entry.fullPath.slice(1), file }];
-  }
-  if (!(entry instanceof FileSystemDirectoryEntry)) return [];
-  const reader = entry.createReader();
-  const inside: BroughtFile[] = [];
-  // A folder is read in parts, of which the last is empty.
-  for (;;) {
-    const part = await new Promise<FileSystemEntry[]>((found, failed) => reader.readEntries(found, failed));
-    if (part.length === 0) return inside;
-    for (const one of part) inside.push(...(await filesBelow(one)));
-  }
 }

@@ -1,9 +1,9 @@
 // The head in view as a call that can be run elsewhere, on the files that this page hands out.
 
+import { writeNpy } from "../../src/brought/npy.js";
 import { heedProgram } from "../../src/ui/code.js";
 import { button } from "../../src/ui/dom.js";
 import { saveBlob } from "../../src/ui/save.js";
-import { writeNpy } from "./npy.js";
 import type { BringScene } from "./scene.js";
 
 /** q and k, or the weights, of the head in view. */

@@ -1,22 +1,20 @@
 // What is looked at: the example or what was brought, and which of its heads.
 
+import { Helper } from "../../src/brought/helper.js";
 import { choice, slider } from "../../src/ui/controls.js";
 import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
 import { bringing } from "./bringing.js";
-import { Helper } from "./helper.js";
 import { modelPanel } from "./model-panel.js";
-import { PATCHES } from "./photo.js";
 import type { BringScene, Library } from "./scene.js";
 import { firstLook, type Source } from "./source.js";
 import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
 
-const { order, raced, text, brought, weights, ...EXAMPLE } = INITIAL;
+const { order, timed, text, brought, weights, ...EXAMPLE } = INITIAL;
 
 /** What each is first looked at as; fields that it does not decide keep their values. */
 const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {
   example: EXAMPLE,
-  photo: { ...LOOKING, source: "photo", causal: "no", row: 18 * PATCHES + 8, col: 18 * PATCHES + 8 },
   // Nothing says whether a model was causal: what was brought is shown in full until somebody says so.
   own: { ...LOOKING, source: "own", causal: "no", off: [] },
 };
@@ -33,7 +31,7 @@ export function controls(store: BringStore, library: Library) {
     take(own, source === "own" ? { ...firstLook(own, { layer, head }), off } : firstLook(own));
   });
   const own = bringing(store, helper, panel, (own) => take(own, { row: own.queries >> 1, col: own.keys >> 1 }));
-  const sources = { example: "an example", photo: "a picture", own: "your own" };
+  const sources = { example: "an example", own: "your own" };
   const source = choice<BringState["source"]>("Look at", sources, (value) => {
     if (value === "own" && library.own === undefined) own.element.open = true;
     store.change(STARTS[value], "new");
@@ -46,7 +44,7 @@ export function controls(store: BringStore, library: Library) {
   const layer = slider("Layer", range, (value) => store.change({ layer: value - 1 }));
   const head = slider("Head", range, (value) => store.change({ head: value - 1 }));
   const causal = choice<BringState["causal"]>("Queries see", { yes: "what came before", no: "everything" }, (value) =>
-    store.change({ causal: value }),
+    store.change({ causal: value }, "new"),
   );
   return {
     controls: [source.element, layer.element, head.element, own.element],

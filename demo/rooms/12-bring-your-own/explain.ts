@@ -1,12 +1,13 @@
 // One number of the room taken apart: a weight, a score, a product, or what was brought.
 
+import { nameOf } from "../../src/brought/arrays.js";
 import { at } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
-import { nameOf } from "./arrays.js";
-import { type MadeRow, strongestOf } from "./rows.js";
+import type { MadeRow } from "./rows.js";
 import { askedOf, type BringAnswer, type BringScene, rowAt, vectorOf } from "./scene.js";
 import type { Vectors } from "./source.js";
 

@@ -1,19 +1,18 @@
 // A model that was brought: its files, how its weights are kept, a text for it, and its pass with the means to stop it.
 
+import { FileTrouble, listed } from "../../src/brought/arrays.js";
+import { FORMATS, type Format } from "../../src/brought/formats.js";
+import type { Helper } from "../../src/brought/helper.js";
+import type { ModelSummary, ModelTask } from "../../src/brought/run.js";
 import { choice, LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { bytes, exact, whole } from "../../src/ui/numbers.js";
-import { FileTrouble, listed, messageOf } from "./arrays.js";
-import { FORMATS, type Format } from "./formats.js";
-import type { Helper } from "./helper.js";
-import type { ModelSummary, ModelTask } from "./model/run.js";
 import { passSource, type Source } from "./source.js";
 import { type BringStore, INITIAL, LONGEST_TEXT } from "./state.js";
 
 const NUMBERS = /^[\d\s,;[\]]*$/;
 
-/** What is opened; `lacking`: what to do where it is not there. */
-type Opened = Pick<ModelTask, "source" | "name"> & { readonly lacking?: string };
+type Opened = Pick<ModelTask, "source" | "name">;
 
 export type ModelPanel = ReturnType<typeof modelPanel>;
 
@@ -32,7 +31,7 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     work.begin();
   });
 
-  const load = async ({ source, name, lacking }: Opened, signal: AbortSignal, say: (text: string) => void) => {
+  const load = async ({ source, name }: Opened, signal: AbortSignal, say: (text: string) => void) => {
     const { weights } = store.state;
     const tell = (said: string, done?: number): void => {
       say(said);
@@ -42,8 +41,6 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
     try {
       const task = { kind: "load", key, source, name, weights } as const;
       return await helper.do(task, signal, tell);
-    } catch (error) {
-      throw lacking === undefined || signal.aborted ? error : new FileTrouble(`${messageOf(error)} ${lacking}`);
     } finally {
       bar.hidden = true;
     }

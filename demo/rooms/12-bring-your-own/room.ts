@@ -16,7 +16,6 @@ import { devicePicture } from "./device-picture.js";
 import { explain } from "./explain.js";
 import { headPicture } from "./head-picture.js";
 import { modelPicture } from "./model-picture.js";
-import { photoPicture } from "./photo-picture.js";
 import { type BringAnswer, type BringScene, type Library, MATRICES, type MatrixName, viewsOf } from "./scene.js";
 import { ALL, type BringStore } from "./state.js";
 import { tokensPicture } from "./tokens-picture.js";
@@ -61,7 +60,6 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   // What fails to be shown is reported where it does.
   const tokens = tokensPicture(store, engine, first, tell, () => Promise.allSettled([shown]));
   const device = devicePicture(store, engine);
-  const photo = photoPicture(store, library, (row, col) => inspect(row, col, true));
   const data = (): unknown => {
     const { state, source, at, row, col, cells } = scene;
     const { top, left } = cells;
@@ -90,7 +88,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     showControls,
     placeModel,
     own.show,
-    ...[photo, model, tokens].map(({ show }) => show),
+    ...[model, tokens].map(({ show }) => show),
     ...MATRICES.map((name) => (now: BringScene) => showMatrix(name, now)),
     showNeurons,
   ];
@@ -130,7 +128,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   };
 
   const agreement = furnish(root, {
-    pictures: [own, photo, head, cells, neurons, model, tokens, device].map(({ element }) => element),
+    pictures: [own, head, cells, neurons, model, tokens, device].map(({ element }) => element),
     readout: teller.element,
     heedCode: () => heedCode(scene),
     torchCode: () => torchCode(scene),

@@ -6,7 +6,6 @@ import { at, columns, fill, largest, unstack, widestGap } from "../../src/model/
 import { numbered, type View, type Views } from "../../src/ui/named-matrices.js";
 import { exampleSource } from "./example.js";
 import { within } from "./map/tile.js";
-import { madePicture, photoSource } from "./photo.js";
 import { rowOf } from "./rows.js";
 import type { Source, Vectors } from "./source.js";
 import type { BringState } from "./state.js";
@@ -14,19 +13,10 @@ import type { BringState } from "./state.js";
 /** The sources that there are: those that are made when they are first looked at, and what was brought, which lives as long as the page. */
 export class Library {
   own: Source | undefined;
-  /** One's own picture, else one that is computed. */
-  photo: ImageData | undefined;
   readonly #example = latest(exampleSource);
-  readonly #photoSource = latest(photoSource);
-
-  get picture(): ImageData {
-    this.photo ??= madePicture();
-    return this.photo;
-  }
 
   /** The example stands in for what is not there (yet). */
   sourceOf({ source, tokens, seed }: BringState): Source {
-    if (source === "photo") return this.#photoSource(this.picture);
     return (source === "own" ? this.own : undefined) ?? this.#example(tokens, seed);
   }
 }

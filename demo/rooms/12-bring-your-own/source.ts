@@ -1,6 +1,5 @@
 // What is looked at: layers of heads, each with queries and keys, or with weights as they were brought.
 
-import { magnitude } from "../../src/ui/numbers.js";
 import {
   type Arrays,
   assertFinite,
@@ -11,8 +10,9 @@ import {
   surveyOf,
   type Words,
   wordsOf,
-} from "./arrays.js";
-import type { Answer, ModelSummary, Pass } from "./model/run.js";
+} from "../../src/brought/arrays.js";
+import type { Answer, ModelSummary, Pass } from "../../src/brought/run.js";
+import { magnitude } from "../../src/ui/numbers.js";
 
 /** Of one head; rows one after the other. */
 export interface Vectors {
@@ -193,8 +193,8 @@ export interface Recipe extends Readonly<Record<"q" | "k", (at: number) => reado
 /** By layers. */
 export type Recipes = readonly (readonly Recipe[])[];
 
-/** Heads are made when they are first looked at. `width`: of vectors that are padded with zeros; else they are as long as they come. */
-export function madeSource(name: string, layers: Recipes, count: number, width?: number): Source {
+/** Heads are made when they are first looked at. `width`: of vectors, which are padded with zeros. */
+export function madeSource(name: string, layers: Recipes, count: number, width: number): Source {
   const made = new Map<Recipe, Vectors>();
   return {
     name,
@@ -206,7 +206,7 @@ export function madeSource(name: string, layers: Recipes, count: number, width?:
     vectors: (layer, head) => {
       const recipe = layers[layer]?.[head];
       if (recipe === undefined) return undefined;
-      const vectors = made.get(recipe) ?? vectorsOf(recipe, count, width ?? recipe.q(0).length);
+      const vectors = made.get(recipe) ?? vectorsOf(recipe, count, width);
       made.set(recipe, vectors);
       return vectors;
     },

@@ -1,12 +1,12 @@
 // What the reader can choose in this room. Arrays and models of one's own are no part of the address: they stay on the device.
 
+import { FORMATS } from "../../src/brought/formats.js";
 import { codecFrom, initially, number, oneOf, type StateOf, step, text, wholes } from "../../src/model/fields.js";
 import { Store } from "../../src/model/store.js";
-import { FORMATS } from "./formats.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
-/** Tokens that the device is raced with. */
-export const RACED: readonly number[] = [128, 256, 512, 1024, 2048, 4096];
+/** Tokens that the device is timed with. */
+export const TIMED: readonly number[] = [128, 256, 512, 1024, 2048, 4096];
 const MOST_TOKENS = 2 ** 24;
 export const MOST_CHOSEN = 32;
 
@@ -28,7 +28,7 @@ const few = (field: typeof chosen) => ({
 });
 
 const FIELDS = {
-  source: initially("example", oneOf("from", ["example", "photo", "own"])),
+  source: initially("example", oneOf("from", ["example", "own"])),
   tokens: initially(4096, step("N", TOKENS)),
   seed: initially(1, number("seed", 1, 9999)),
   causal: initially("yes", oneOf("causal", ["yes", "no"])),
@@ -45,7 +45,7 @@ const FIELDS = {
   off: initially<readonly number[]>([], few(off)),
   /** How a model's weights are kept in memory. */
   weights: initially("as stored", oneOf("weights", FORMATS)),
-  raced: initially(512, step("race", RACED)),
+  timed: initially(512, step("race", TIMED)),
   /** For a model that was brought; numbers of tokens where it has no tokenizer. */
   text: initially(TEXT, text("text", LONGEST_TEXT)),
   /** How many times something was brought: what is "own" changes with it. No part of the address. */

@@ -1,14 +1,15 @@
 // Queries that are looked at together: their weights in this head, added up, and what reaches them through all layers.
 
 import type { Heed } from "heed";
+import { nameOf } from "../../src/brought/arrays.js";
 import type { Engine } from "../../src/engine/engine.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { LongWork } from "../../src/ui/controls.js";
 import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { HeedChart, type Series } from "../../src/ui/heed-chart.js";
 import { exact, magnitude, whole } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { nameOf } from "./arrays.js";
-import { rowsOf, strongestOf } from "./rows.js";
+import { rowsOf } from "./rows.js";
 import { askedOf, type BringScene, rowAt } from "./scene.js";
 import { type BringStore, MOST_CHOSEN } from "./state.js";
 

@@ -18,15 +18,16 @@ export function button(text: string, press: () => void, look = "button"): HTMLBu
   return made;
 }
 
-/** One tab stop for several buttons: the left and right arrows go to the next one that can be pressed. */
-export function oneStop(group: HTMLElement, buttons: readonly HTMLButtonElement[]): void {
+/** One tab stop for several buttons: arrows go to the next one that can be pressed, up and down in lines of so many. */
+export function oneStop(group: HTMLElement, buttons: readonly HTMLButtonElement[], across = 0): void {
   const reach = (target: EventTarget | null | undefined): void => {
     for (const one of buttons) one.tabIndex = one === target ? 0 : -1;
   };
   reach(buttons[0]);
   group.addEventListener("focusin", ({ target }) => reach(target));
+  const ways = { ArrowRight: 1, ArrowLeft: -1, ...(across > 0 && { ArrowDown: across, ArrowUp: -across }) };
   group.addEventListener("keydown", (event) => {
-    const by = goalOf(event, { ArrowRight: 1, ArrowLeft: -1 });
+    const by = goalOf(event, ways);
     const open = buttons.filter((one) => !one.disabled);
     if (by !== undefined) open[open.findIndex((one) => one.matches(":focus")) + by]?.focus();
   });

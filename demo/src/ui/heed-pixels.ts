@@ -14,12 +14,8 @@ export interface PixelsView {
   readonly range: readonly [number, number];
   /** The pixel in the light. */
   readonly cursor: number;
-  /** A finer square picture, of which each number then says how much is seen. */
-  readonly lit?: ImageData;
 }
 
-/** Of a picture where nothing of it is lit. */
-const UNLIT = 0.14;
 /** Of the table, and columns. */
 const MOST_ROWS = 32;
 
@@ -50,9 +46,8 @@ export class HeedPixels extends HTMLElement {
     const { size, cursor } = view;
     this.#title.textContent = view.title;
     this.#about.textContent = view.about;
-    const side = view.lit?.width ?? size;
-    Object.assign(this.#canvas, { width: side, height: side });
-    this.#canvas.getContext("2d")?.putImageData(new ImageData(coloursOf(view, side), side, side), 0, 0);
+    Object.assign(this.#canvas, { width: size, height: size });
+    this.#canvas.getContext("2d")?.putImageData(new ImageData(coloursOf(view), size, size), 0, 0);
     const [row, col] = [Math.floor(cursor / size), cursor % size];
     const [left, top, edge] = [col, row, 1].map((pixels) => `${(100 * pixels) / size}%`);
     Object.assign(this.#mark.style, { insetInlineStart: left, top, width: edge, height: edge });
@@ -108,17 +103,12 @@ function figuresAt({ data, channels }: PixelsView, pixel: number): readonly stri
   return Array.from({ length: channels }, (_, channel) => exact(data[pixel * channels + channel] ?? Number.NaN, 3));
 }
 
-/** The pixels of a square of `side` by `side`: the numbers themselves, or how much each shows of the finer picture. */
-function coloursOf({ data, channels, size, range: [black, white], lit }: PixelsView, side: number) {
-  const colours = new Uint8ClampedArray(lit?.data ?? new Uint8ClampedArray(side * side * 4).fill(255));
-  const within = (place: number): number => Math.floor((place * size) / side);
+function coloursOf({ data, channels, size, range: [black, white] }: PixelsView) {
+  const colours = new Uint8ClampedArray(size * size * 4);
   for (let at = 0; at < colours.length; at++) {
-    const [pixel, part] = [at >> 2, at % 4];
-    if (part === 3) continue;
-    const [row, col] = [within(Math.floor(pixel / side)), within(pixel % side)];
-    const number = data[(row * size + col) * channels + (part % channels)] ?? 0;
-    const shown = Math.min(1, Math.max(0, (number - black) / (white - black)));
-    colours[at] = lit === undefined ? 255 * shown : (colours[at] ?? 0) * (UNLIT + (1 - UNLIT) * shown);
+    const part = at % 4;
+    const number = data[(at >> 2) * channels + (part % channels)] ?? 0;
+    colours[at] = part === 3 ? 255 : (255 * (number - black)) / (white - black);
   }
   return colours;
 }

@@ -1,7 +1,6 @@
 // Room 12's files and arithmetic, without a page: what is read and refused, and how cells become dots.
 
 import { describe, expect, test } from "vitest";
-import { FileTrouble, type NamedArray, readJson } from "../../../demo/rooms/12-bring-your-own/arrays.js";
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
 import {
   blockFor,
@@ -13,12 +12,12 @@ import {
   within,
   zoomed,
 } from "../../../demo/rooms/12-bring-your-own/map/tile.js";
-import { readNpy, writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
-import { exactRows, HEADS, medianOf, problemOf, reportOf, WIDTH } from "../../../demo/rooms/12-bring-your-own/race.js";
-import { entropyOf, strongestOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
+import { entropyOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
 import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
+import { FileTrouble, type NamedArray, readJson } from "../../../demo/src/brought/arrays.js";
+import { readNpy, writeNpy } from "../../../demo/src/brought/npy.js";
 import { uniform } from "../../../demo/src/model/random.js";
-import { attention } from "../../../web/src/reference/index.js";
+import { strongestOf } from "../../../demo/src/model/strongest.js";
 
 /** By the format's description: magic, version, length of the header, the header, the numbers. */
 function npy(header: string, numbers: ArrayBuffer, version = 1): ArrayBuffer {
@@ -277,35 +276,6 @@ describe("the part of the map that is looked at", () => {
     const tiles = tilesIn(size, { top: 250, left: 600, span: 600 });
     expect(tiles).toEqual([0, 1, 2, 3].flatMap((row) => [2, 3, 4].map((col) => ({ block: 2, row, col }))));
   });
-});
-
-test("rows that the race is held against are attention by its definition", async () => {
-  const problem = await problemOf(24);
-  const shape = [1, HEADS, 24, WIDTH];
-  const tensorOf = (data: Float32Array) => ({ data: Float64Array.from(data), shape });
-  const { output } = attention(tensorOf(problem.q), tensorOf(problem.k), tensorOf(problem.v), {});
-  const rows = await exactRows(problem);
-  expect(rows.size).toBe(HEADS * 8);
-  for (const [row, values] of rows) {
-    values.forEach((value, part) => {
-      expect(value).toBeCloseTo(output.data[row * WIDTH + part] ?? Number.NaN, 12);
-    });
-  }
-  expect(medianOf([3, 1, 2])).toBe(2);
-});
-
-test("the report says what ran, how fast and how far off, and what did not", () => {
-  const results = [
-    { name: "plain", milliseconds: 40, error: 1e-8, note: "" },
-    { name: "quick", milliseconds: 4, error: 2e-7, note: "" },
-    { name: "absent", milliseconds: undefined, error: undefined, note: "no adapter" },
-  ];
-  const device = { agent: "a browser", cores: 4, isolated: false, capabilities: undefined };
-  const lines = reportOf(device, 512, results, "now").split("\n");
-  expect(lines).toContain("Isolated page: no");
-  // 4 heads x 512 x 512 x 64 x 4 operations are 268 million: 67 GFLOP/s in 4 ms.
-  expect(lines.find((line) => line.startsWith("quick"))).toMatch(/4\.00 +10 +67\.1 +2\s×\s10⁻⁷/);
-  expect(lines.find((line) => line.startsWith("absent"))).toContain("not here: no adapter");
 });
 
 test("entropy is that of the weights as parts of their sum", () => {

@@ -1,16 +1,10 @@
 // Room 12's models, without a page: how their files come together, how answers change, and how tokens are written.
 
 import { describe, expect, test } from "vitest";
-import { isParameter } from "../../../demo/rooms/12-bring-your-own/arrays.js";
-import { isWhole, lacking, nameOf, withFiles } from "../../../demo/rooms/12-bring-your-own/model/files.js";
-import {
-  chances,
-  changes,
-  cosineOfMeans,
-  divergence,
-  movements,
-} from "../../../demo/rooms/12-bring-your-own/model/odds.js";
-import { readable, wordOf, wordsOf } from "../../../demo/rooms/12-bring-your-own/model/words.js";
+import { isParameter } from "../../../demo/src/brought/arrays.js";
+import { isWhole, lacking, nameOf, withFiles } from "../../../demo/src/brought/files.js";
+import { chances, changes, cosineOfMeans, divergence, movements } from "../../../demo/src/brought/odds.js";
+import { readable, wordOf, wordsOf } from "../../../demo/src/brought/words.js";
 import { loadTokenizer } from "../../../web/src/layers/index.js";
 import { madeTokenizer } from "../../support/model-files.js";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
+import { writeNpy } from "../../../demo/src/brought/npy.js";
 import {
   BertModel,
   LlamaModel,
@@ -26,7 +26,7 @@ import {
   safetensorsFile,
   slowModel,
 } from "../../support/model-files.js";
-import { drop, inSight, message, PAGE } from "./bringing.js";
+import { inSight, message, PAGE } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { compare, total } from "./numbers.js";
 import { hashOf, readMatrix, readNumber, settled } from "./page.js";
@@ -332,71 +332,6 @@ async function bertFiles(positions = 32): Promise<readonly NamedFile[]> {
   const file = await safetensorsFile("model.safetensors", parameters);
   return [jsonFile("config.json", config), jsonFile("tokenizer.json", made), file];
 }
-
-describe.each([
-  { on: "a desk", width: 1280, height: 800 },
-  { on: "a phone", width: 390, height: 844 },
-])("the front page's “Ask MiniLM” on $on", ({ width, height }) => {
-  const MODEL = "**/models/all-MiniLM-L6-v2/*";
-  const ask = async (text: string): Promise<Page> => {
-    const page = await open("index.html", { viewport: { width, height } });
-    // As servers answer that have a page for whatever they lack.
-    await page.route(MODEL, (route) => route.fulfill({ contentType: "text/html", body: "<p>Here is nothing.</p>" }));
-    await page.locator("#sentence").fill(text);
-    await page.getByRole("link", { name: "Ask MiniLM" }).click();
-    await status(page).filter({ hasText: "This site has no files of all-MiniLM-L6-v2: drop its GGUF file" }).waitFor();
-    return page;
-  };
-  const text = (page: Page) => page.locator("#model-text");
-
-  test("without the site's files: keeps the sentence, says why in sight, and reads it once the files are dropped", async () => {
-    const page = await ask("the lowest");
-    await expect.poll(() => inSight(status(page))).toBe(true);
-    expect([await inSight(text(page)), await text(page).inputValue()]).toEqual([true, "the lowest"]);
-    // It stays so, whatever else is looked at meanwhile.
-    await page.getByRole("slider", { name: "Layer" }).press("Home");
-    expect(await status(page).textContent()).toContain("This site has no files");
-    await drop(page, ...(await bertFiles()));
-    await status(page)
-      .filter({ hasText: /^Done in .* 6 heads to look at\.$/ })
-      .waitFor();
-    await expect.poll(() => inSight(status(page))).toBe(true);
-    expect(await text(page).inputValue()).toBe("the lowest");
-    expect(await everyHead(page)).toHaveLength(6);
-  });
-
-  test("says in sight what is dropped in vain, and where the text is too long for the model", async () => {
-    const page = await ask("the lowest");
-    await expect.poll(() => inSight(status(page))).toBe(true);
-    const [config, ...others] = await bertFiles(3);
-    if (config === undefined) throw new Error("there is one");
-    await drop(page, config);
-    await status(page).filter({ hasText: "Now drop its model.safetensors" }).waitFor();
-    await expect.poll(() => inSight(status(page))).toBe(true);
-    expect([await inSight(text(page)), await text(page).inputValue()]).toEqual([true, "the lowest"]);
-    await drop(page, ...others);
-    await status(page).filter({ hasText: "a text must have at most 3 tokens" }).waitFor();
-    await expect.poll(() => inSight(status(page))).toBe(true);
-  });
-
-  test("with the site's files: runs", async () => {
-    const files = await bertFiles();
-    const page = await ask("the lowest");
-    await page.route(MODEL, (route) => {
-      const file = files.find(({ name }) => route.request().url().endsWith(`/${name}`));
-      return file === undefined ? route.fallback() : route.fulfill({ body: file.buffer });
-    });
-    await page.goBack();
-    await page.getByRole("link", { name: "Ask MiniLM" }).click();
-    await status(page)
-      .filter({ hasText: /^Done in .* 6 heads to look at\.$/ })
-      .waitFor();
-    expect(await text(page).inputValue()).toBe("the lowest");
-    expect(await hashOf(page)).not.toContain("ask");
-    expect(await inSight(status(page))).toBe(true);
-    expect(await everyHead(page)).toHaveLength(6);
-  });
-});
 
 test("a model that lacks parameters says which, and runs when they are there", async () => {
   const { config, parameters, ids } = madeByTransformers("gpt2");

@@ -91,7 +91,10 @@ export function demoInChromium(): Demo {
     });
     page.on("pageerror", (error) => complaints.push(error.message));
     await page.goto(address);
-    await page.locator(".agreement, button.asked-word, .thread-said, article.document, .embedded").first().waitFor();
+    await page
+      .locator(".agreement, button.asked-word:visible, .thread-said, article.document, .embedded")
+      .first()
+      .waitFor();
     if (!untouched) await openDrawers(page);
     await Promise.all(left.splice(0).map((one) => one.close()));
     return page;

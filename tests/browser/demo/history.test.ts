@@ -41,7 +41,7 @@ const PRESSES: Readonly<Record<Room, readonly ((page: Page) => Promise<unknown>)
   learning: [radio("sort"), radio("a"), radio("copy")],
   translation: [radio("Luong"), button("december 25th, 2024"), radio("Bahdanau")],
   language: [radio("GPT: left side"), button("a gift"), radio("BERT: both sides")],
-  "bring-your-own": [radio("a picture"), radio("an example")],
+  "bring-your-own": [radio("everything"), radio("what came before")],
 };
 
 /** The room as a person sees it: what is chosen, what is typed, and the numbers. */

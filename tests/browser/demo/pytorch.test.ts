@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PAGES, type Room } from "../../../demo/frame.js";
-import { writeNpy } from "../../../demo/rooms/12-bring-your-own/npy.js";
+import { writeNpy } from "../../../demo/src/brought/npy.js";
 import { normal } from "../../../demo/src/model/random.js";
 import { readFixture, unpack } from "../../support/fixtures.js";
 import { demoInChromium } from "./chromium.js";

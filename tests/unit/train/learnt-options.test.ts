@@ -1,8 +1,8 @@
 // Attention, linear attention and positions in a pass: gradients of all that learns against central differences of the double-precision
-// reference.
+// reference, and values and gradients against PyTorch's.
 
 import { afterAll, describe, expect, test } from "vitest";
-import { abs, add, mul, sub, table, tanh } from "../../../web/src/expr/index.js";
+import { abs, add, div, exp, mul, sub, table, tanh } from "../../../web/src/expr/index.js";
 import type { Tensor } from "../../../web/src/index.js";
 import { Linear } from "../../../web/src/layers/index.js";
 import {
@@ -12,8 +12,9 @@ import {
   linearAttention as referenceLinear,
   rope as referenceRope,
 } from "../../../web/src/reference/index.js";
-import { gradients, type Pass } from "../../../web/src/train/index.js";
+import { gradients, type Pass, type PassAttentionOptions } from "../../../web/src/train/index.js";
 import { FEW_KINDS, openKind } from "../../support/engines.js";
+import { type PackedTensor, readFixture, unpack, unpackAll, worstDifference } from "../../support/fixtures.js";
 import { linearCall, RULES } from "../../support/linear.js";
 import { Random } from "../../support/random.js";
 
@@ -35,6 +36,96 @@ const must = <T>(given: Given<T>, name: string): T => {
   if (found === undefined) throw new Error(`the scene has ${name}`);
   return found;
 };
+
+/** tests/fixtures/learnt.py. */
+const torch = readFixture("learnt.json") as Readonly<
+  Record<
+    string,
+    Readonly<Record<"given" | "gradients", Given<PackedTensor>> & Record<"output" | "ofOutput", PackedTensor>>
+  >
+>;
+
+/** Scores, softmax, the sums of values, and what comes before and after; and the way back through all of them. */
+const DEPTH = 8;
+
+/** What the fixture computed, of tensors of a pass. */
+const LIKE_TORCH: Given<(pass: Pass, given: Given<Tensor>) => Promise<Tensor>> = {
+  options: (pass, { bias, sinks, temperature, slopes, ...qkv }) => {
+    return attend(pass, qkv, { bias, sinks, temperature, alibiSlopes: slopes, softcap: 2, causal: true });
+  },
+  sigmoid: (pass, { bias, ...qkv }) => attend(pass, qkv, { bias, normalize: "sigmoid" }),
+  general: (pass, { w, ...qkv }) => attend(pass, qkv, { score: { type: "general", w } }),
+  additive: (pass, { wq, wk, b, a, ...qkv }) => attend(pass, qkv, { score: { type: "additive", wq, wk, b, v: a } }),
+  gated: (pass, { w, b, ...qkv }) => attend(pass, qkv, { score: { type: "gated", w, b } }),
+  rbf: (pass, { bandwidth, ...qkv }) => attend(pass, qkv, { score: { type: "rbf", bandwidth } }),
+  cap: (pass, { cap, ...qkv }) => {
+    const caps = table(cap as Tensor);
+    return attend(pass, qkv, { scoreMod: ({ score, h }) => mul(caps.at(h), tanh(div(score, caps.at(h)))) });
+  },
+  decay: (pass, { rate, ...qkv }) => {
+    const rates = table(rate as Tensor);
+    const scoreMod: PassAttentionOptions["scoreMod"] = ({ score, h, q, k }) =>
+      sub(score, mul(exp(rates.at(h)), abs(sub(add(q, KEYS - QUERIES), k))));
+    return attend(pass, qkv, { scoreMod, causal: true });
+  },
+  mixture: async (pass, { mixture, ...qkv }) => {
+    const shares = table(await pass.softmax(mixture as Tensor));
+    const scoreMod: PassAttentionOptions["scoreMod"] = ({ score, h }) =>
+      add(mul(shares.at(h, 0), score), mul(shares.at(h, 1), tanh(score)));
+    return attend(pass, qkv, { scoreMod });
+  },
+  weights: (pass, { gain, ...qkv }) => {
+    const gains = table(gain as Tensor);
+    return attend(pass, qkv, { probMod: ({ prob, h, k }) => mul(prob, gains.at(h, k)) });
+  },
+  t5: async (pass, { table: buckets, ...qkv }) => {
+    const rule = { length: QUERIES, keyLength: KEYS, maxDistance: 10 };
+    return attend(pass, qkv, { bias: await pass.relativeBias(buckets as Tensor, rule) });
+  },
+  // No gradient goes through the weights that attention returns, so those of Shaw's values are made of small operations.
+  shaw: async (pass, { q, k, v, ofKeys, ofValues }) => {
+    const places = Array.from({ length: QUERIES * KEYS }, (_, at) => {
+      const apart = (at % KEYS) - Math.floor(at / KEYS) - (KEYS - QUERIES);
+      return Math.min(2, Math.max(-2, apart)) + 2;
+    });
+    /** For each query, vectors of the heads [B, L, H, D], to be multiplied by those of its distances, [L, S, D]. */
+    const byQuery = (x: Tensor | Promise<Tensor>) => pass.transpose(x, [0, 2, 1, 3]);
+    const ofDistance = (of: Tensor) => pass.gather(of, { data: places, shape: [QUERIES, KEYS] });
+    const products = pass.matmul(byQuery(q as Tensor), ofDistance(ofKeys as Tensor), { transposeB: true });
+    const bias = await pass.mul(byQuery(products), DIM ** -0.5);
+    const output = attend(pass, { q, k, v } as Given<Tensor>, { bias });
+    const scores = pass.mul(pass.matmul(q as Tensor, k as Tensor, { transposeB: true }), DIM ** -0.5);
+    const weights = pass.softmax(pass.add(scores, bias));
+    return pass.add(output, byQuery(pass.matmul(byQuery(weights), ofDistance(ofValues as Tensor))));
+  },
+  rope: async (pass, { q, k, v }) => {
+    const turned = await pass.rope(q as Tensor, { base: 100, positions: KEYS - QUERIES });
+    const keys = await pass.rope(k as Tensor, { base: 100 });
+    return attend(pass, { q: turned, k: keys, v: v as Tensor }, { causal: true });
+  },
+  ...Object.fromEntries(
+    RULES.map((rule) => [
+      `linear ${rule}`,
+      async (pass: Pass, { q, k, v, normaliser, ...given }: Given<Tensor>) => {
+        const { state: numbers, ...rest } = given;
+        const state = normaliser ? pass.concat([numbers as Tensor, normaliser], { axis: 3 }) : numbers;
+        const options = { rule, ...rest, state, ...(rule === "elu" && { causal: true }) };
+        const made = await pass.linearAttention(q as Tensor, k as Tensor, v as Tensor, options);
+        return pass.concat([pass.reshape(made.output, [-1]), pass.reshape(made.state, [-1])]);
+      },
+    ]),
+  ),
+};
+
+const [QUERIES, KEYS, DIM] = [3, 5, 4];
+
+async function attend(pass: Pass, { q, k, v }: Given<Tensor>, options: PassAttentionOptions): Promise<Tensor> {
+  return (await pass.attention(q as Tensor, k as Tensor, v as Tensor, options)).output as Tensor;
+}
+
+test("every case of the fixture is computed", () => {
+  expect(Object.keys(LIKE_TORCH).sort()).toEqual(Object.keys(torch).sort());
+});
 
 describe.each(FEW_KINDS)("what learns, $variant, $worker worker", async (kind) => {
   const engine = await openKind(kind);
@@ -209,6 +300,19 @@ describe.each(FEW_KINDS)("what learns, $variant, $worker worker", async (kind) =
         return pass.concat([pass.reshape(made.output, [-1]), pass.reshape(made.state, [-1])]);
       },
     );
+  });
+
+  test.each(Object.entries(torch))("%s: PyTorch's values and gradients", async (name, { given, ...wanted }) => {
+    const { inputGradients, output } = await gradients(model, async (pass) => {
+      const tensors: Record<string, Tensor> = {};
+      for (const [name, one] of unpackAll(given)) tensors[name] = await pass.input(one);
+      const output = await must(LIKE_TORCH, name)(pass, tensors);
+      return { loss: await pass.sum(pass.mul(output, unpack(wanted.ofOutput))), output };
+    });
+    expect(worstDifference(output, unpack(wanted.output), DEPTH)).toBeLessThan(1);
+    for (const [at, [name, gradient]] of [...unpackAll(wanted.gradients)].entries()) {
+      expect(worstDifference(inputGradients[at], gradient, DEPTH), name).toBeLessThan(1);
+    }
   });
 
   test("rotary embedding, and T5's bias", async () => {

@@ -218,6 +218,14 @@ describe("a table of what learns", () => {
 describe("a pass", () => {
   const model = new Linear({ inFeatures: 1, outFeatures: 1, engine }).init();
 
+  test("without a way back needs no loss, but must return something", async () => {
+    const doubled = await evaluate(model, async (pass) => ({ made: await pass.mul(draw(7, 3), 2) }));
+    expect(doubled.made).toEqual({ data: draw(7, 3).data.map((one) => 2 * one), shape: [3], dtype: "f32" });
+    const refused = { code: "option", message: expect.stringMatching(/the pass must return \{ loss \}/) };
+    await expect(evaluate(model, async () => ({}))).rejects.toMatchObject(refused);
+    await expect(gradients(model, async (pass) => ({ made: await pass.sum(1) }))).rejects.toMatchObject(refused);
+  });
+
   test("runs functions of the caller, forward and back", async () => {
     const given = draw(7, 3);
     const { inputGradients, made } = await gradients(model, async (pass) => {

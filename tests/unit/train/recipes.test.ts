@@ -3,9 +3,13 @@
 import { createHeed } from "heed";
 import { afterAll, describe, expect, test } from "vitest";
 import * as dates from "../../../examples/train/dates.js";
+import * as decay from "../../../examples/train/decay.js";
+import * as distill from "../../../examples/train/distill.js";
 import * as kernel from "../../../examples/train/kernel.js";
 import * as labels from "../../../examples/train/labels.js";
 import * as language from "../../../examples/train/language.js";
+import * as longer from "../../../examples/train/longer.js";
+import * as notes from "../../../examples/train/notes.js";
 import * as oneLook from "../../../examples/train/one-look.js";
 import * as pictures from "../../../examples/train/pictures.js";
 import * as sequences from "../../../examples/train/sequences.js";
@@ -193,6 +197,44 @@ test("attention pooling finds the shape in a picture", async () => {
   const trained = await pictures.train({ seed: SEED, steps: 150, engine });
   expect(await pictures.accuracy(trained)).toBeGreaterThan(0.7);
   expect(await pictures.onShape(trained)).toBeGreaterThan(0.5);
+});
+
+test("notes are found by questions in other words", async () => {
+  const trained = await notes.train({ seed: SEED, steps: 60, engine });
+  // Of 256 notes, the right one is found by chance in one of 256, and in some more by the name in it.
+  expect(trained.before).toBeLessThan(0.1);
+  expect(await notes.accuracy(trained)).toBeGreaterThan(0.9);
+  const found = await trained.find("when did anna repair a bike at this carport ?", [
+    "on monday anna lost the bicycle in the garage",
+    "the bicycle : anna mended it in the garage on sunday",
+    "on sunday anna mended the sofa in the garage",
+  ]);
+  expect(found).toEqual([1]);
+});
+
+test("two layers learn from six what labels alone do not tell them", async () => {
+  const trained = await distill.train({ seed: SEED, teacherSteps: 150, steps: 120, engine });
+  const { teacher, distilled, alone } = await distill.figures(trained);
+  expect(distilled).toBeGreaterThan(1.5 * alone);
+  expect(teacher).toBeGreaterThan(distilled);
+});
+
+test("words are copied that are longer than any in training, where distances are all that is known of places", async () => {
+  const relative = await longer.train({ seed: SEED, steps: 120, engine });
+  const absolute = await longer.train({ positions: "absolute", seed: SEED, steps: 120, engine });
+  expect(await longer.accuracy(relative, { length: 4 * longer.SEEN })).toBeGreaterThan(0.9);
+  expect(await longer.accuracy(absolute, { length: longer.SEEN })).toBeGreaterThan(0.9);
+  expect(await longer.accuracy(absolute, { length: 2 * longer.SEEN })).toBe(0);
+});
+
+test("each head learns its decay, and longer texts cost no more", async () => {
+  const trained = await decay.train({ seed: SEED, steps: 60, engine });
+  const [once, four] = [await decay.perplexity(trained), await decay.perplexity(trained, { times: 4 })];
+  expect(four).toBeLessThan(1.05 * once);
+  const rates = (await trained.model.readParameters()).get("attention0.layer.rate")?.data ?? [];
+  expect(rates).toHaveLength(4);
+  // ALiBi's are 1/4, 1/16, 1/64 and 1/256.
+  for (const [head, rate] of rates.entries()) expect(Math.abs(rate + 2 * (head + 1) * Math.LN2)).toBeGreaterThan(0.3);
 });
 
 test("a recipe ends when its signal aborts", async () => {

@@ -88,6 +88,9 @@ const INITS = ["zeros", "ones"] as const;
 
 export const FORWARD_OPTIONS = ["keep", "signal", "pass"] as const;
 
+/** How often layers have gained or lost a parameter or a part. */
+let changes = 0;
+
 export abstract class Layer {
   /** The class's name in messages, which a minifier would shorten. */
   protected readonly where: string;
@@ -95,6 +98,7 @@ export abstract class Layer {
   readonly #own = new Map<string, Parameter>();
   readonly #absent = new Set<string>();
   readonly #parts = new Map<string, Layer>();
+  #known: { readonly changes: number; readonly parameters: readonly Parameter[] } = { changes: 0, parameters: [] };
 
   /** The name is for messages. Default that of the class, which a minifier may shorten. */
   constructor(where: string = new.target.name, engine?: Heed | undefined) {
@@ -339,11 +343,13 @@ export abstract class Layer {
     }
   }
 
-  /** The same without names, which every pass would make anew. */
-  #parameters(found: Parameter[] = []): Parameter[] {
-    found.push(...this.#own.values());
-    for (const part of this.#parts.values()) part.#parameters(found);
-    return found;
+  /** The same without names, which every pass would make anew, kept until any layer changes. */
+  #parameters(): readonly Parameter[] {
+    if (this.#known.changes !== changes) {
+      const inner = [...this.#parts.values()].flatMap((part) => part.#parameters());
+      this.#known = { changes, parameters: [...this.#own.values(), ...inner] };
+    }
+    return this.#known.parameters;
   }
 
   /** Frees its parameters in the engine. The layer can be used again, as it was loaded: what it has learnt is lost unless it was read before. */
@@ -367,6 +373,7 @@ export abstract class Layer {
     const parameter = given instanceof Parameter ? given : this.#ruled(name, given);
     checkRoom(this.where, `parameter ${name}`, parameter.shape);
     this.#own.set(name, parameter);
+    changes += 1;
     return parameter;
   }
 
@@ -395,12 +402,14 @@ export abstract class Layer {
   /** @public Makes another layer a part of this one: its parameters are this layer's, under `name`. */
   protected part<L extends Layer>(name: string, layer: L): L {
     this.#parts.set(name, layer);
+    changes += 1;
     return layer;
   }
 
   /** Takes away an inner layer. */
   protected withoutPart(name: string): void {
     this.#parts.delete(name);
+    changes += 1;
   }
 
   /** A parameter in the engine's memory. */

@@ -33,7 +33,7 @@ export interface PassOptions {
 
 /**
  * What the function of a pass returns: its loss, which is what a loss function gave or any one number, and whatever else is asked for,
- * or promises of them. A pass that begins its way back by `tensor.backward` needs no loss.
+ * or promises of them. A pass that begins its way back by `tensor.backward`, or has none, needs no loss.
  */
 export interface PassResult {
   readonly loss?: Tensor | Promise<Tensor> | undefined;
@@ -78,7 +78,7 @@ export function gradients<R extends PassResult | Readonly<Record<string, unknown
   });
 }
 
-/** Computes a loss and no gradients. */
+/** Computes a loss, or whatever else the pass returns, and no gradients. */
 export function evaluate<R extends PassResult | Readonly<Record<string, unknown>>>(
   model: Layer,
   act: (pass: Pass) => Promise<R>,
@@ -161,7 +161,7 @@ async function runPass<R extends PassResult, Back extends object>(
       const returned = await act(pass);
       const reading = `${where}: reading what the pass returned`;
       const result = await guardAsync("option", reading, () => promisedOf(returned));
-      const loss = readLoss(where, result, { scope, recorder, seeds });
+      const loss = readLoss(where, result, { scope, recorder, seeds, isForward: back === null });
       const ending = async (): Promise<Read<R> & Back> => {
         const made = await back?.({ program, recorder, inputs, seeds, scale }, loss);
         // What fails or is aborted leaves the gradients as they were.
@@ -186,13 +186,21 @@ async function promisedOf<R extends PassResult>(returned: R): Promise<R> {
   return Object.fromEntries(await Promise.all(entries)) as R;
 }
 
-/** Null: there is none, and the way back begins elsewhere. */
+interface Ended {
+  readonly scope: Scope;
+  readonly recorder: Recorder;
+  readonly seeds: readonly Seed[];
+  /** Whether there is no way back. */
+  readonly isForward: boolean;
+}
+
+/** Null: there is none, and the way back begins elsewhere, or there is no way back and something else is asked for. */
 function readLoss(
   where: string,
-  { loss }: { readonly loss?: unknown },
-  { scope, recorder, seeds }: { readonly scope: Scope; readonly recorder: Recorder; readonly seeds: readonly Seed[] },
+  { loss, ...others }: { readonly loss?: unknown },
+  { scope, recorder, seeds, isForward }: Ended,
 ): Loss | null {
-  if (loss === undefined && seeds.length > 0) return null;
+  if (loss === undefined && (isForward ? Object.keys(others) : seeds).length > 0) return null;
   const made = Tensor.is(loss) ? lossOf(loss) : null;
   if (made?.tape === recorder) return made;
   if (Tensor.is(loss) && made === null) {

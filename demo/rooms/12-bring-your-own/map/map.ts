@@ -1,9 +1,9 @@
 // <heed-map>: a matrix of any size as a picture to move and zoom in, by pointer, wheel, fingers and keys, with words along its axes and a
 // table behind it.
 
+import { nameOf } from "../../../src/brought/arrays.js";
 import { behind, button, goalOf, h, heads, line, onRecolour } from "../../../src/ui/dom.js";
 import { exact, whole } from "../../../src/ui/numbers.js";
-import { nameOf } from "../arrays.js";
 import type { BringScene } from "../scene.js";
 import { ALL } from "../state.js";
 import { blockFor, type MapWindow, type Shader, shaderOf, showing, TILE, tilesIn, within, zoomed } from "./tile.js";

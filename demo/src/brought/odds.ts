@@ -1,6 +1,6 @@
 // What changes in a model's answer when something inside is switched off: odds, and vectors.
 
-import { strongestOf } from "../rows.js";
+import { strongestOf } from "../model/strongest.js";
 
 /** Chances, by the softmax of the logits. */
 export function chances(logits: Float32Array): Float64Array {

@@ -1,7 +1,7 @@
 // Arrays and lists of words by name, however they were brought, and what can be wrong with them, in words. In JSON they are rows within
 // rows, or an object that has several by name.
 
-import { whole } from "../../src/ui/numbers.js";
+import { whole } from "../ui/numbers.js";
 
 export interface NamedArray {
   readonly name: string;

@@ -2,7 +2,7 @@
 // and models that were brought are loaded and run.
 
 import { loadSafetensors, readSafetensorsHeader } from "heed/layers";
-import { bytes } from "../../src/ui/numbers.js";
+import { bytes } from "../ui/numbers.js";
 import {
   type Arrays,
   arraysOf,
@@ -15,18 +15,9 @@ import {
   refuse,
   surveyOf,
 } from "./arrays.js";
-import { INDEX } from "./model/files.js";
-import {
-  type Answer,
-  load,
-  type ModelSummary,
-  type ModelTask,
-  type Pass,
-  run,
-  type Tell,
-  without,
-} from "./model/run.js";
+import { INDEX } from "./files.js";
 import { readNpy } from "./npy.js";
+import { type Answer, load, type ModelSummary, type ModelTask, type Pass, run, type Tell, without } from "./run.js";
 
 export type Task =
   | { readonly kind: "read"; readonly file: File }

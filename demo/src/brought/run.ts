@@ -2,10 +2,10 @@
 
 import { createHeed, type Heed, HeedError } from "heed";
 import { type LoadedModel, loadModel, type ModelSource } from "heed/models";
-import { Tokenizer } from "heed/text";
-import { bytes, whole } from "../../../src/ui/numbers.js";
-import { refuse } from "../arrays.js";
-import { FORMATS, type Format } from "../formats.js";
+import { type Encoding, Tokenizer } from "heed/text";
+import { bytes, whole } from "../ui/numbers.js";
+import { refuse } from "./arrays.js";
+import { FORMATS, type Format } from "./formats.js";
 import { chances, changes, cosineOfMeans, divergence, movements } from "./odds.js";
 import { wordOf, wordsOf } from "./words.js";
 
@@ -59,9 +59,10 @@ interface Reading {
   readonly width: number;
 }
 
-/** The words, the weights of each layer, [heads, tokens, tokens], and the answer. */
+/** The words and where they stand in the text, the weights of each layer, [heads, tokens, tokens], and the answer. */
 export interface Pass {
   readonly words: readonly string[];
+  readonly offsets: Encoding["offsets"];
   readonly weights: readonly Float32Array[];
   readonly answer: Answer;
 }
@@ -152,7 +153,7 @@ async function headShape({ model }: LoadedModel): Promise<readonly number[] | un
 export async function run(asked: string, tell: Tell): Promise<Pass> {
   const { lm, about, kind: kindOfModel } = loadedModel();
   const tokenizer = tokenizerOf(lm);
-  const { ids, words } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
+  const { ids, words, offsets } = tokenizer === undefined ? numbered(asked) : tokenized(tokenizer, asked);
   assertFits(about, ids);
   tell(`${whole(ids.length)} tokens through ${whole(about.layers)} layers …`);
   // The mask is a word of the text, or there is nothing to guess.
@@ -161,6 +162,7 @@ export async function run(asked: string, tell: Tell): Promise<Pass> {
   reading = { ids, kind, before: made, width };
   return {
     words,
+    offsets,
     weights: attentions.map(({ data }) => data),
     answer: answerOf(reading, made),
   };
@@ -232,14 +234,14 @@ async function inWords<T>(work: () => Promise<T>): Promise<T> {
 
 function tokenized(tokenizer: Tokenizer, text: string) {
   const encoding = tokenizer.encode(text);
-  return { ids: encoding.ids, words: wordsOf(text, encoding) };
+  return { ids: encoding.ids, words: wordsOf(text, encoding), offsets: encoding.offsets };
 }
 
 function numbered(text: string) {
   const parts = text.split(/[\s,;[\]]+/).filter((part) => part !== "");
   const odd = parts.find((part) => !/^\d{1,9}$/.test(part));
   if (odd !== undefined) refuse(`“${odd}” is no number of a token. Without tokenizer.json, give such as: 5, 3, 12.`);
-  return { ids: Int32Array.from(parts, Number), words: parts.map((part) => `#${Number(part)}`) };
+  return { ids: Int32Array.from(parts, Number), words: parts.map((part) => `#${Number(part)}`), offsets: [] };
 }
 
 /** All other bounds are heed's. */

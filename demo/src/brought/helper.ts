@@ -1,7 +1,7 @@
 // The page's side of the worker that reads files and runs models. It starts with the first task, and is ended where one is stopped.
 
 import { FileTrouble } from "./arrays.js";
-import type { Tell } from "./model/run.js";
+import type { Tell } from "./run.js";
 import type { OutcomeOf, Task, Told } from "./worker.js";
 
 export class Helper {

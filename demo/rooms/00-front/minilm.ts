@@ -1,0 +1,51 @@
+// MiniLM, or another model that a reader has, for one's own sentence: from this site's folder where it is there, or from files. It runs in
+// a worker, and stays on this device for the next visit. Loaded when one asks for it.
+
+import { refuse } from "../../src/brought/arrays.js";
+import { type BroughtFile, isWhole, lacking, type ModelFiles, nameOf, withFiles } from "../../src/brought/files.js";
+import { Helper } from "../../src/brought/helper.js";
+import type { Tell } from "../../src/brought/run.js";
+import { keepFiles } from "./kept-model.js";
+import { joined, type Reading, type Spoken } from "./reading.js";
+import { HEADS, LAYERS, MINILM } from "./recorded.js";
+
+export type Read = (text: string, words: readonly Spoken[]) => Promise<Reading>;
+
+const helper = new Helper();
+let loads = 0;
+
+/** `files`: of the reader; otherwise those of the site, of which the browser keeps a copy. */
+export async function openModel(
+  folder: string,
+  files: ModelFiles | undefined,
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<Read> {
+  const name = files === undefined ? MINILM : nameOf(files);
+  const source = files ?? new URL(folder, document.baseURI).href;
+  const model = await helper.do({ kind: "load", key: ++loads, source, name, weights: "as stored" }, signal, tell);
+  if (!model.takesText) refuse("These files lack tokenizer.json, by which a model reads text.");
+  if (files !== undefined) await keepFiles(files);
+  // Files one by one do not say whose they are.
+  const by = name ?? (model.layers === LAYERS && model.heads === HEADS ? MINILM : model.name);
+  return async (text, words) => {
+    const pass = await helper.do({ kind: "run", asked: text });
+    return { by, words: words.map((word) => word.text), layers: joined(pass, words) };
+  };
+}
+
+let brought: ModelFiles = new Map();
+
+/** Adds files to those that came before. Refuses what is no model, and says what is still to come. */
+export async function gather(files: readonly BroughtFile[]): Promise<ModelFiles> {
+  const pieces = await Promise.all(files.map(piece));
+  brought = withFiles(brought, pieces);
+  return isWhole([...brought.keys()]) ? brought : refuse(lacking(brought));
+}
+
+/** Under the name that it is published with, whatever it was saved as. */
+async function piece({ path, file }: BroughtFile): Promise<BroughtFile> {
+  if (path !== file.name) return { path, file };
+  const found = await helper.do({ kind: "read", file });
+  return found.kind === "model" ? { path: found.path, file } : refuse(`“${file.name}” is no part of a model.`);
+}
