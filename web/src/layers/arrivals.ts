@@ -1,6 +1,7 @@
 // Fills a layer from tensors as these arrive: what is made of one is in the engine before the next is read, and nowhere else.
 
 import type { Backend } from "../backends/backend.js";
+import { NARROW_PANEL } from "../backends/wasm/generated/operation-calls.js";
 import { HeedError } from "../base/errors.js";
 import { digestOf } from "./digest.js";
 import type { WeightFormat } from "./formats/format.js";
@@ -100,7 +101,7 @@ export class Arrivals {
     where: string,
     format: WeightFormat,
   ): AsyncGenerator<AnyTensor, void, undefined> {
-    for await (const piece of arriving.pieces()) {
+    for await (const piece of arriving.pieces(NARROW_PANEL)) {
       const tensor = readParameter(this.#where, name, piece);
       if (format !== formatOf(tensor)) assertNumbersFit(where, tensor, format);
       yield tensor;

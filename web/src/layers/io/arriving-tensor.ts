@@ -1,7 +1,6 @@
 // A tensor of a file whose bytes are still to be read: whole, or some rows at a time.
 
 import { product } from "../../api/operands.js";
-import { NARROW_PANEL } from "../../backends/wasm/generated/operation-calls.js";
 import type { EntryBytes } from "./read-entries.js";
 
 /** So many numbers come at a time, so that few bytes wait in JavaScript. */
@@ -41,10 +40,10 @@ export class ArrivingTensor<Tensor> {
     return new ArrivingTensor(this.shape, await this.#bytes.held(), this.#make, this.#together);
   }
 
-  /** Its rows in their order, each piece valid until the next is asked for. All but the last have a multiple of NARROW_PANEL rows. */
-  async *pieces(): AsyncGenerator<Tensor, void, undefined> {
+  /** Its rows in their order, each piece valid until the next is asked for. All but the last have a multiple of so many rows. */
+  async *pieces(multiple: number): AsyncGenerator<Tensor, void, undefined> {
     const [rows = 1, ...rest] = this.shape;
-    const least = this.#together % NARROW_PANEL === 0 ? this.#together : this.#together * NARROW_PANEL;
+    const least = this.#together % multiple === 0 ? this.#together : this.#together * multiple;
     const step = Math.max(1, Math.floor(PIECE / (product(rest) * least))) * least;
     for (let first = 0; first < rows; first += step) {
       const count = Math.min(step, rows - first);
