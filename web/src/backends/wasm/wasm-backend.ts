@@ -34,7 +34,6 @@ export class WasmBackend implements RootBackend, Caller {
   readonly #ladder: Ladder;
   readonly #queue: Queue;
   readonly #scratch: Scratch = [];
-  #openProgram: typeof import("./program.js").openProgram | null = null;
 
   /** Opens the best rung that works. Throws HeedError `load` when none does. */
   static async open(choice: Choice, overrides: RungOverrides): Promise<WasmBackend> {
@@ -87,8 +86,8 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   async program(signal: AbortSignal | null, module: ModuleName): Promise<Program> {
-    this.#openProgram ??= (await import("./program.js")).openProgram;
-    return this.#openProgram(this, this.#ladder, signal, module);
+    const { openProgram } = await import("./program.js");
+    return openProgram(this, this.#ladder, signal, module);
   }
 
   run<P extends object>(operation: Operation<P>, problem: P, signal: AbortSignal | null): Promise<readonly Computed[]> {
