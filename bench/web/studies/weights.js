@@ -13,7 +13,7 @@ import { shapeOf } from "../lib/shapes.js";
  * @typedef {object} WeightStudy
  * @property {string} shape
  * @property {number} threads
- * @property {readonly Result[]} results milliseconds of wllama are those of a token
+ * @property {readonly Result[]} results milliseconds of runs of tokens are those of one
  * @property {Record<string, number>} bytes all WebAssembly memory of a page, by participant
  */
 
@@ -27,8 +27,8 @@ import { shapeOf } from "../lib/shapes.js";
 export const FORMATS = ["f32", "f16", "int8", "int4"];
 export const MINILM = ["1x4", "1x8", "1x16", "1x64", "1x128", "8x128"].map((size) => `minilm-${size}`);
 export const SHAPES = ["llama-token", "llama-prefill", ...MINILM];
-/** Tokens of a call of wllama, as in pages/peers/wllama.ts. */
-const WLLAMA_RUN = 16;
+/** Tokens of a call, as in pages/peers/wllama.ts. */
+const RUN = 16;
 /** Of the layer: no format fits into a cache. */
 const FEATURES = 8192;
 const PACKED_BYTES = new Map([
@@ -47,7 +47,8 @@ const one = (kind, page, threads, options) => ({ name: `${kind}@${threads}`, pag
 
 /** @param {string} shape @param {number} threads @param {Settings} settings */
 export function weightParticipants(shape, threads, { isSmoke }) {
-  const common = { name: shape, size: isSmoke ? "small" : "whole" };
+  const isToken = shape === "llama-token";
+  const common = { name: shape, size: isSmoke ? "small" : "whole", ...(isToken && { run: String(RUN) }) };
   const heed = (/** @type {string} */ weights) => one(`heed ${weights}`, "model", threads, { ...common, weights });
   if (shape.startsWith("minilm")) {
     const peers = ["f32", "q8"].map((format) =>
@@ -62,7 +63,7 @@ export function weightParticipants(shape, threads, { isSmoke }) {
     one("wllama Q8_0", "wllama", threads, { ...common, format: "int8" }),
     one("wllama Q4_0", "wllama", threads, { ...common, format: "int4" }),
   ];
-  const readers = shape === "llama-token" ? [participant(`read-memory@${threads}`)] : [];
+  const readers = isToken ? [participant(`read-memory@${threads}`)] : [];
   return [...FORMATS.map(heed), ...(shape === "llama-prefill" ? plain : []), ...peers, ...readers];
 }
 
@@ -74,7 +75,7 @@ export async function studyWeights(stage, settings) {
     for (const threads of settings.isQuick ? [1] : [1, 2]) {
       const all = weightParticipants(shape, threads, settings).filter(settings.takesPart);
       const results = (await measure(stage, NONE, all, settings.pace)).map((result) =>
-        shape === "llama-token" && result.name.startsWith("wllama") ? perToken(result) : result,
+        shape === "llama-token" ? perToken(result) : result,
       );
       /** @type {Record<string, number>} */
       const bytes = {};
@@ -91,7 +92,7 @@ export async function studyWeights(stage, settings) {
 }
 
 /** @param {Result} result @returns {Result} */
-const perToken = (result) => ({ ...result, ms: result.ms === null ? null : result.ms / WLLAMA_RUN });
+const perToken = (result) => ({ ...result, ms: result.ms === null ? null : result.ms / RUN });
 
 /** @param {Result} result */
 const told = ({ name, ms, rate, failure }) => `${name} ${failure ?? (ms ?? (rate ?? 0) / 1e9).toFixed(2)}`;

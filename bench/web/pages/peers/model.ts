@@ -54,8 +54,9 @@ export async function open({ threads, options }: Setup): Promise<Peer> {
       if (!result.every(Number.isFinite)) throw new Error("a result has numbers that are not finite");
     },
 
-    run() {
+    async run() {
       if (pass === null) throw new Error("nothing was prepared");
+      for (let left = Number(options.run ?? 1); left > 1; left--) await pass();
       return pass();
     },
 
