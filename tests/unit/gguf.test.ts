@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readGgufLayout } from "../../web/src/layers/gguf/header.js";
+import { rowsOfHead } from "../../web/src/layers/gguf/interleaved.js";
 import { Metadata } from "../../web/src/layers/gguf/metadata.js";
 import { BERT_TENSORS, DECODER_TENSORS, inverted, renamed } from "../../web/src/layers/gguf/names.js";
 import { TENSOR_TYPES } from "../../web/src/layers/gguf/tensor-types.js";
@@ -285,6 +286,11 @@ describe("refuses", () => {
       const error = await errorOf(all(source));
       expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
     }
+  });
+
+  test("rows of heads that are no whole bytes, as those of a vector in blocks", async () => {
+    const error = await errorOf((async () => rowsOfHead("a bias", 64, 2, 68))());
+    expect([error.code, error.message]).toEqual(["shape", "a bias must have rows of whole bytes, got 64 in 68 bytes"]);
   });
 
   test("a type that heed does not take, by its name", async () => {

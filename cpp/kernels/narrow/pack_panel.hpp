@@ -63,7 +63,7 @@ template <class Format, class Next>
 void pack_whole_panel(const PackPanelTask& task, Next next) {
   using Panel = typename Format::Panel;
   constexpr int kGroups = Format::kBlock.numbers / kGroup;
-  // Outputs that are none stay zeros.
+  // Lanes without an output stay zero.
   StoredGroup groups[kNarrowPanel][kGroups] = {};
   std::uint8_t* target = task.panel;
   for (std::ptrdiff_t block = 0; block < task.inputs / Format::kBlock.numbers; ++block) {

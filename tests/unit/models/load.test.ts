@@ -32,6 +32,22 @@ const fileOf = (name: string, bytes: Uint8Array<ArrayBuffer>, path = ""): File =
   return path === "" ? file : Object.defineProperty(file, "webkitRelativePath", { value: path });
 };
 
+test("a Blob whose streams are not of bytes is read in slices, and no stream of it is begun", async () => {
+  const begun: number[] = [];
+  const stream = vi.spyOn(Blob.prototype, "stream").mockImplementation(function (this: Blob) {
+    begun.push(this.size);
+    return new ReadableStream();
+  });
+  try {
+    const blobs = new Map(Object.entries(llama.files).map(([name, bytes]) => [name, new Blob([bytes])]));
+    await checkLlama(await loadModel(blobs, { engine }));
+  } finally {
+    stream.mockRestore();
+  }
+  expect(begun.length).toBeGreaterThan(0);
+  expect(Math.max(...begun)).toBe(0);
+});
+
 /** A folder as browsers give it. */
 function handleOf(name: string, files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>): ModelSource {
   const missing = (): never => {

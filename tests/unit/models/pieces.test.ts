@@ -1,9 +1,10 @@
 // While a model is loaded, none of its large tensors stands whole in JavaScript: rows go to the engine as they come.
 
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { createHeed } from "../../../web/src/index.js";
-import { saveSafetensors, type Weights } from "../../../web/src/layers/index.js";
-import { loadModel, type ModelSource } from "../../../web/src/models/index.js";
+import { Layer, saveSafetensors, type Weights } from "../../../web/src/layers/index.js";
+import { type LoadedModel, loadModel, type ModelSource } from "../../../web/src/models/index.js";
+import { evaluate } from "../../../web/src/train/index.js";
 import { type GgufSizes, llamaHeader } from "../../support/gguf-file.js";
 import { enlarged } from "../../support/model-files.js";
 import { json } from "../../support/small-model.js";
@@ -86,4 +87,45 @@ test.each<[string, () => ModelSource, Weights]>([
   });
   expect(largest).toBeGreaterThan(0);
   expect(largest).toBeLessThanOrEqual(PIECE);
+});
+
+describe("narrow weights that came in pieces", () => {
+  const small = (): File => {
+    const header = llamaHeader({ dim: 64, hidden: 64, layers: 1, type: 0 });
+    return new File([header, new Uint8Array(2 ** 20)], "x.gguf");
+  };
+  const load = async (on: typeof engine): Promise<readonly [LoadedModel, WeakRef<File>]> => {
+    const file = small();
+    return [await loadModel(file, { engine: on, weights: "int8", tokenizer: false }), new WeakRef(file)];
+  };
+
+  test("keep nothing of their file", async () => {
+    const [lm, file] = await load(engine);
+    await vi.waitFor(
+      () => {
+        globalThis.gc?.();
+        // An error with the file would keep it.
+        expect(file.deref() === undefined).toBe(true);
+      },
+      { timeout: 20_000 },
+    );
+    expect(lm.config).toBeDefined();
+    lm.dispose();
+  });
+
+  test("are lost with their engine, and no other memory is taken for them", async () => {
+    const first = await createHeed({ threads: 1 });
+    const [lm] = await load(first);
+    // The norms stay in JavaScript.
+    await lm.model.readParameters();
+    first.dispose();
+    class Whole extends Layer {
+      constructor() {
+        super("Whole", engine);
+        this.part("model", lm.model);
+      }
+    }
+    const given = evaluate(new Whole(), async (pass) => ({ y: (await lm.model.forward([1, 2], { pass })).hidden }));
+    await expect(given).rejects.toMatchObject({ name: "HeedError", code: "disposed" });
+  });
 });

@@ -66,8 +66,8 @@ export class Arrivals {
     const taking = new Taking(this.#weights);
     const none = readParameter(this.#where, name, arriving.none);
     const [format = "f32", ...others] = new Set(expected.map(({ parameter }) => taking.formatFor(parameter, none)));
-    const areWhole = expected.every(({ tensor, parameter }) => tensor.isPlain && parameter.sizes().count === 1);
-    if (!areWhole || others.length > 0 || this.#twins.has(name))
+    const canBePieces = expected.every(({ tensor, parameter }) => tensor.isPlain && parameter.sizes().count === 1);
+    if (!canBePieces || others.length > 0 || this.#twins.has(name))
       await this.#takeWhole(name, arriving, expected, taking);
     else await this.#takePieces(name, arriving, expected, format);
   }
@@ -83,8 +83,8 @@ export class Arrivals {
       (a, b) => Number(isPlain(b.parameter.layout)) - Number(isPlain(a.parameter.layout)),
     );
     let numbers: AnyNumbers | null = null;
+    for (const { where, parameter } of ordered) parameter.fitting(where, arriving);
     for (const { where, parameter } of ordered) {
-      parameter.fitting(where, arriving);
       if (numbers === null) {
         const pieces = this.#piecesOf(name, arriving, where, format);
         numbers = format === "f32" ? Numbers.arriving(pieces) : new StoredNumbers(pieces, format, parameter.sizes());

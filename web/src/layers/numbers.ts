@@ -36,7 +36,7 @@ export class Numbers {
     return numbers;
   }
 
-  /** Those of a tensor that arrives in pieces, for the first keeper that an engine is to have. */
+  /** Numbers of a tensor that arrives in pieces. The first keeper that is uploaded takes them. */
   static arriving(pieces: AsyncIterable<AnyTensor>): Numbers {
     const numbers = new Numbers();
     numbers.#arriving = pieces;

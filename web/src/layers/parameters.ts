@@ -260,7 +260,7 @@ export class Parameter implements Keeper {
     return packedOf(root, source, this.sizes());
   }
 
-  /** Of numbers that arrive in pieces, one matrix or fewer axes. */
+  /** Uploads a tensor that arrives in pieces. It must be one matrix, or have fewer axes. */
   async #uploadPieces(root: RootBackend, pieces: AsyncIterable<AnyTensor>, where: string): Promise<Resident> {
     const { outputs, inputs } = this.sizes();
     const floats = isPlain(this.layout) ? product(this.shape) : Math.ceil(outputs / PANEL) * PANEL * inputs;
@@ -284,6 +284,7 @@ export class Parameter implements Keeper {
           root.free(packed);
         }
       }
+      if (at !== floats * 4) throw new TypeError(`${at} bytes came of ${floats * 4}`);
       return whole;
     } catch (error) {
       root.free(whole);

@@ -41,8 +41,8 @@ export class StoredNumbers {
   readonly #sizes: MatrixSizes;
   /** What was given, in whatever format, until an engine has it. */
   #source: AnyTensor | null;
-  /** Its rows as they arrive, once. All pieces but the last have a multiple of NARROW_PANEL rows. */
-  readonly #arriving: AsyncIterable<AnyTensor> | null;
+  /** Its rows as they arrive, until an engine takes them. All pieces but the last have a multiple of NARROW_PANEL rows. */
+  #arriving: AsyncIterable<AnyTensor> | null;
   /** What an engine had packed, where no engine has it any more, and that engine. */
   #left: { readonly bytes: Uint8Array<ArrayBuffer>; readonly root: WeakRef<RootBackend> } | null = null;
   readonly #keepers = new Set<User>();
@@ -164,6 +164,7 @@ export class StoredNumbers {
     const packed = this.#left?.bytes ?? there?.[0].bytesOf(where, there[1]);
     if (packed !== undefined) return root.upload(new Float32Array(packed.buffer, packed.byteOffset, packed.length / 4));
     const pieces = this.#source === null ? this.#arriving : this.#piecesOf(this.#source);
+    this.#arriving = null;
     if (pieces === null) throw lost(where);
     const resident = root.zeros(this.packedBytes / 4, "f32", false);
     try {
@@ -182,7 +183,7 @@ export class StoredNumbers {
     pieces: Iterable<AnyTensor> | AsyncIterable<AnyTensor>,
   ): Promise<void> {
     const { format } = this;
-    const { outputs, inputs } = this.#sizes;
+    const { count, outputs, inputs } = this.#sizes;
     let from = 0;
     let packing: Promise<unknown> | null = null;
     for await (const piece of pieces) {
@@ -199,6 +200,7 @@ export class StoredNumbers {
       from += rows;
     }
     await packing;
+    if (from !== count * outputs) throw new TypeError(`${from} rows came of ${count * outputs}`);
   }
 
   /** Rows of what was given, none of them of two matrices. */

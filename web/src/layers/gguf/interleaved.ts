@@ -3,8 +3,11 @@
 
 import { HeedError } from "../../base/errors.js";
 
-/** The rows of each of so many heads. Throws where they are not in pairs. */
-export function rowsOfHead(what: string, rows: number, heads: number): number {
+/** The rows of each of so many heads. Throws where they are not in pairs, or no whole bytes. */
+export function rowsOfHead(what: string, rows: number, heads: number, bytes: number): number {
+  if (!Number.isInteger(bytes / rows)) {
+    throw new HeedError("shape", `${what} must have rows of whole bytes, got ${rows} in ${bytes} bytes`);
+  }
   if (Number.isInteger(rows / heads / 2)) return rows / heads;
   throw new HeedError("shape", `${what} must have an even number of rows for each of ${heads} heads, got ${rows}`);
 }

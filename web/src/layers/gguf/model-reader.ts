@@ -68,7 +68,8 @@ export class ModelReader {
     }
     const field = this.#architecture.interleaved[entry.name.replace(/\.\d+\./, ".*.").replace(/\.(weight|bias)$/, "")];
     const heads = field === undefined ? undefined : this.#config[field];
-    const inHead = heads ? rowsOfHead(`${where}: tensor ${showValue(entry.name)}`, entry.shape[0] ?? 1, heads) : 0;
+    const what = `${where}: tensor ${showValue(entry.name)}`;
+    const inHead = heads ? rowsOfHead(what, entry.shape[0] ?? 1, heads, bytes.size) : 0;
     const make = (part: Uint8Array<ArrayBuffer>, shape: readonly number[]): Tensor =>
       read(where, { ...entry, shape }, inHead > 0 ? separated(part, shape[0] ?? 1, inHead) : part);
     return [this.#nameOf(entry.name) ?? entry.name, new ArrivingTensor(entry.shape, bytes, make, inHead || 1)];

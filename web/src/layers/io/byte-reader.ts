@@ -43,7 +43,7 @@ export class ByteReader {
   #position = 0;
   /** Whether all that follows will be read: more than is asked for may come at a time. */
   readsAll = false;
-  /** Called whenever bytes were taken. */
+  /** Called whenever bytes have come. */
   onBytes: () => void = () => {};
 
   /** `where` names the caller's function in messages. The reader must be closed. */
@@ -63,6 +63,11 @@ export class ByteReader {
   /** The number of bytes that were taken or skipped so far. */
   get position(): number {
     return this.#position;
+  }
+
+  /** The number of those and of what is still to be taken. */
+  get received(): number {
+    return this.#position + this.#to - this.#from;
   }
 
   get size(): number | undefined {
@@ -143,7 +148,6 @@ export class ByteReader {
     const taken = this.#room.subarray(this.#from, Math.min(this.#from + most, this.#to));
     this.#from += taken.length;
     this.#position += taken.length;
-    if (taken.length > 0) this.onBytes();
     return taken;
   }
 
@@ -158,6 +162,7 @@ export class ByteReader {
       assertNotAborted(this.#where, this.#signal);
       this.#room = new Uint8Array(filled.buffer);
       this.#to += filled.length;
+      if (filled.length > 0) this.onBytes();
       return filled.length > 0;
     } catch (error) {
       assertNotAborted(this.#where, this.#signal);
@@ -284,15 +289,14 @@ function put(bytes: Uint8Array, view: Bytes): Bytes {
 /** Its stream writes to the reader's own memory, which takes a third of the time of an array for each piece. */
 function ofBlob(blob: Blob): ByteSource {
   let at = 0;
-  let stream: ReadableStreamBYOBReader | null = null;
+  let stream: ReadableStreamBYOBReader | null | undefined;
   return {
     size: blob.size,
     fill: async (view, readsAll) => {
-      if (readsAll) stream ??= byteStreamOf(blob, at);
-      const filled =
-        stream === null
-          ? put(new Uint8Array(await blob.slice(at, at + view.length).arrayBuffer()), view)
-          : await readInto(stream, view);
+      if (readsAll && stream === undefined) stream = byteStreamOf(blob, at);
+      const filled = !stream
+        ? put(new Uint8Array(await blob.slice(at, at + view.length).arrayBuffer()), view)
+        : await readInto(stream, view);
       at += filled.length;
       return filled;
     },
@@ -300,7 +304,7 @@ function ofBlob(blob: Blob): ByteSource {
       at += count;
     },
     close: () => {
-      if (stream !== null) cancel(stream);
+      if (stream) cancel(stream);
     },
   };
 }
@@ -317,9 +321,10 @@ async function readInto(stream: ReadableStreamBYOBReader, view: Bytes): Promise<
   }
 }
 
-/** Null where streams of a Blob have buffers of their own. */
+/** Null where streams of a Blob have buffers of their own. A stream of a large Blob is not begun to find that out: some engines read all of it. */
 function byteStreamOf(blob: Blob, start: number): ReadableStreamBYOBReader | null {
   try {
+    cancel(blob.slice(0, 0).stream().getReader({ mode: "byob" }));
     return blob.slice(start, blob.size).stream().getReader({ mode: "byob" });
   } catch {
     return null;

@@ -132,7 +132,7 @@ class EntryReader {
     this.#where = where;
     this.#only = only;
     this.reader = reader;
-    reader.onBytes = () => report?.({ loaded: reader.position, total: this.#total });
+    reader.onBytes = () => report?.({ loaded: reader.received, total: this.#total });
   }
 
   /** The wanted tensors. The header was read. */
