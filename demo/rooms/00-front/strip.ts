@@ -40,7 +40,7 @@ export function strip(choose: (head: Head) => void) {
       for (const head of headsOf(next)) if (head.layer === layer + 1) caption(head);
       yield;
     }
-    name();
+    listNames();
   }
 
   const buttons = (): HTMLButtonElement[] => layers.flatMap((heads) => Array.from(heads.querySelectorAll("button")));
@@ -54,7 +54,7 @@ export function strip(choose: (head: Head) => void) {
     tile?.querySelector("span")?.replaceChildren(said);
   }
 
-  function name(): void {
+  function listNames(): void {
     const all = [...found.values()].flatMap((one) => (one === undefined ? [] : [one.name]));
     const counts = new Map(all.map((name) => [name, all.filter((one) => one === name).length]));
     if (!counts.has(lit)) lit = "";
