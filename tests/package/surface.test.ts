@@ -34,11 +34,17 @@ function linesOf(shown: ts.Symbol): readonly string[] {
   const { name } = shown;
   if (symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface)) {
     const isClass = (symbol.flags & ts.SymbolFlags.Class) !== 0;
-    const statics = isClass ? membersOf(checker.getTypeOfSymbol(symbol)).filter((line) => line !== "prototype") : [];
+    const made = checker.getTypeOfSymbol(symbol);
+    const statics = isClass ? membersOf(made).filter((line) => !line.startsWith("prototype:")) : [];
+    const constructors = isClass ? made.getConstructSignatures() : [];
+    const type = checker.getDeclaredTypeOfSymbol(symbol);
+    const bases = type.getBaseTypes()?.map(typeOf) ?? [];
     return [
-      `${isClass ? "class" : "interface"} ${name}`,
+      `${isClass ? "class" : "interface"} ${name}${bases.length === 0 ? "" : ` extends ${bases.join(", ")}`}`,
+      ...constructors.map((one) => `  new ${checker.signatureToString(one, undefined, FLAGS)}`),
+      ...type.getCallSignatures().map((one) => `  ${checker.signatureToString(one, undefined, FLAGS)}`),
       ...statics.map((line) => `  static ${line}`),
-      ...membersOf(checker.getDeclaredTypeOfSymbol(symbol)).map((line) => `  ${line}`),
+      ...membersOf(type).map((line) => `  ${line}`),
     ];
   }
   if (symbol.flags & ts.SymbolFlags.TypeAlias) {
