@@ -345,6 +345,16 @@ describe("a shared link", () => {
     expect(await axeFindings(fresh, { within: "#own" })).toEqual([]);
   });
 
+  test("keeps its weights where its sentence has lines, as any system ends them", async () => {
+    const page = await open(`${FRONT}#t=the%0D%0Adog&it=2&own=1.1&r=A_A&by=bert`);
+    await expect
+      .poll(said(page))
+      .toMatch(/^Recorded by the sender\. Layer 1, head 1 of bert: “dog” gives the 100\s%\./);
+    // Until all that comes with the sentence is there.
+    await page.locator("#own-tools button").first().waitFor();
+    expect(await said(page)()).toContain("Recorded by the sender.");
+  });
+
   test.each(["r=ABC", "r=ä&it=2", "r=AAAAA&it=99&t=they+say+it", "it=-4&own=9.9"])(
     "that is damaged shows the sentence: %s",
     async (hash) => {
