@@ -24,7 +24,7 @@ export class Attention extends Layer {
   }
 }
 
-/** What a layer says of a norm of x, added to x. */
+/** Pre-norm residual: x + layer(norm(x)). */
 export class Residual extends Layer {
   constructor(dim, layer, engine) {
     super("Residual", engine);

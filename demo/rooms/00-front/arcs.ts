@@ -13,7 +13,7 @@ export interface Asked {
   readonly row?: Row | undefined;
   /** The same before a word changed. */
   readonly before?: Row | undefined;
-  /** What is ringed, or underlined by dots. */
+  /** What is ringed, 0 being none, or underlined by dots. The ringed one is what was pressed; without one the asker was. */
   readonly ringed?: number;
   readonly dotted?: readonly number[];
 }
@@ -88,7 +88,7 @@ export function arcs({ last, pressed }: { readonly last?: HTMLElement; readonly 
   return {
     element,
     show: (next: Asked): void => {
-      const { words, asker, row, before, ringed = 0, dotted = [] } = next;
+      const { words, asker, row, before, ringed, dotted = [] } = next;
       const isOther = parts.length === 0 || words.join("\n") !== shown.words.join("\n");
       if (isOther) build(next);
       const isMoved = isOther || asker !== shown.asker || (before ?? shown.before) !== undefined;
@@ -98,8 +98,7 @@ export function arcs({ last, pressed }: { readonly last?: HTMLElement; readonly 
       element.classList.toggle("startless", row?.[0] === 0);
       for (const [place, { element, figure, arc }] of parts.entries()) {
         const weight = place === asker && place > 0 ? 0 : (row?.[place] ?? 0);
-        if (element instanceof HTMLButtonElement)
-          element.setAttribute("aria-pressed", String(place === (ringed || asker)));
+        if (element instanceof HTMLButtonElement) element.ariaPressed = String(place === (ringed ?? asker));
         element.classList.toggle("asker", place === asker && place > 0);
         element.classList.toggle("ringed", place === ringed && place > 0);
         element.classList.toggle("noted", dotted.includes(place));

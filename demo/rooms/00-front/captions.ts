@@ -3,7 +3,17 @@
 import { h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import type { Head } from "./reading.js";
-import { ANIMAL, headsAtStart, MINILM, type Recorded, TROPHY, weightOn, weightsOf, weightsOn } from "./recorded.js";
+import {
+  ANIMAL,
+  headsAtStart,
+  MINILM,
+  type Recorded,
+  sentenceWith,
+  TROPHY,
+  weightOn,
+  weightsOf,
+  weightsOn,
+} from "./recorded.js";
 import { FRONT_STATE, type FrontState } from "./state.js";
 
 type Said = readonly (Node | string)[];
@@ -35,8 +45,12 @@ export function answerText(state: FrontState): Said {
 
 /** The same sentence as a line that one edits, with the weights that were recorded. */
 function addressOf({ ending, layer, head }: FrontState): string {
-  const words = [...ANIMAL.words, ending];
-  const own = { text: words.join(" "), asker: 1 + words.indexOf("it"), ownHead: `${layer}.${head}`, by: MINILM };
+  const own = {
+    text: sentenceWith(ending),
+    asker: 1 + ANIMAL.words.indexOf("it"),
+    ownHead: `${layer}.${head}`,
+    by: MINILM,
+  };
   return FRONT_STATE.toHash({ ...FRONT_STATE.initial, ...own, row: weightsOf(ANIMAL, ending, { layer, head }) });
 }
 

@@ -20,7 +20,7 @@ export interface Change {
   readonly lost: number;
 }
 
-/** Of a word in each head, from the one that lost most on a word. */
+/** How a word's weights change in each head, from the head that lost most on a word. */
 export function changesOf(before: Reading, now: Reading, asker: number): readonly Change[] {
   const all = headsOf(now).map((head) => changeOf(head, rowOf(before, head, asker), rowOf(now, head, asker)));
   return all.sort((a, b) => b.lost - a.lost);

@@ -1,13 +1,13 @@
 // A model that stays on this device for the next visit: the site's, which heed keeps, or the reader's files. Storage may be forbidden, or
 // too small: then nothing is kept.
 
-import type { ModelFiles } from "../../src/brought/files.js";
+import { isWhole, type ModelFiles } from "../../src/brought/files.js";
 
 /** heed's own, by `loadModel`; and the page's, of files that a reader gave. */
 const [FETCHED, GIVEN] = ["heed-models", "heed-given"] as const;
 const PATH = "path";
 
-/** Where no address of a site is. */
+/** Addresses under which a site has nothing. */
 const addressOf = (path: string): string => `./given?${new URLSearchParams({ [PATH]: path })}`;
 
 export async function keepFiles(files: ModelFiles): Promise<void> {
@@ -16,10 +16,11 @@ export async function keepFiles(files: ModelFiles): Promise<void> {
     const kept = await caches.open(GIVEN);
     for (const [path, file] of files) await kept.put(addressOf(path), new Response(file));
   } catch {
-    await forgetModel();
+    await remove(GIVEN);
   }
 }
 
+/** Nothing where a file is missing. */
 export async function keptFiles(): Promise<ModelFiles | undefined> {
   try {
     if (!(await caches.has(GIVEN))) return undefined;
@@ -29,7 +30,8 @@ export async function keptFiles(): Promise<ModelFiles | undefined> {
       const content = await (await kept.match(request))?.blob();
       return [path, new File(content === undefined ? [] : [content], path)];
     });
-    return new Map(await Promise.all(files));
+    const all = new Map(await Promise.all(files));
+    return isWhole([...all.keys()], true) ? all : undefined;
   } catch {
     return undefined;
   }
@@ -44,9 +46,11 @@ export async function isFetched(folder: string): Promise<boolean> {
   }
 }
 
-export async function forgetModel(): Promise<void> {
+export const forgetModel = (): Promise<void> => remove(FETCHED, GIVEN);
+
+async function remove(...names: readonly string[]): Promise<void> {
   try {
-    await Promise.all([caches.delete(FETCHED), caches.delete(GIVEN)]);
+    await Promise.all(names.map((name) => caches.delete(name)));
   } catch {
     // Then there was none.
   }

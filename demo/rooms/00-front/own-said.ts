@@ -1,5 +1,7 @@
 // What is said of the arcs of one's own sentence.
 
+import { FileTrouble } from "../../src/brought/arrays.js";
+import { brokenOff } from "../../src/ui/controls.js";
 import { button, h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { type Change, changesOf } from "./changes.js";
@@ -8,6 +10,9 @@ import { type Head, type Reading, type Row, spelt } from "./reading.js";
 
 /** What is shown, however it came here. */
 export interface Shown {
+  readonly text: string;
+  /** What it is compared with. */
+  readonly was: string;
   readonly words: readonly string[];
   readonly asker: number;
   readonly head: Head;
@@ -18,7 +23,7 @@ export interface Shown {
 
 type Said = readonly (Node | string)[];
 
-/** Of heads that lost something. */
+/** How many heads are named, and the least loss that counts. */
 const LISTED = 5;
 const LEAST_LOST = 0.02;
 
@@ -48,3 +53,7 @@ export function lossesSaid(before: Reading, now: Reading, asker: number, choose:
       .map((one) => button(`${spelt(one.head)} ${said(one)}`, () => choose(one.head), "chip plain")),
   ];
 }
+
+/** A refusal is a sentence already. */
+export const troubleSaid = (error: unknown): string =>
+  error instanceof FileTrouble ? error.message : brokenOff(error);

@@ -4,15 +4,16 @@
 import { loadedOnce } from "../../src/model/loaded-once.js";
 import { wordsIn } from "../../src/model/tokens.js";
 import { copyFrom } from "../../src/ui/code.js";
-import { brokenOff, presets } from "../../src/ui/controls.js";
+import { presets } from "../../src/ui/controls.js";
 import { button, find } from "../../src/ui/dom.js";
 import { arcs } from "./arcs.js";
 import { changed, telling } from "./changes.js";
 import { pronounIn } from "./detectors.js";
 import type { Read } from "./minilm.js";
 import { offer } from "./offer.js";
-import { headSaid, lossesSaid, rowSaid, type Shown } from "./own-said.js";
+import { headSaid, lossesSaid, rowSaid, type Shown, troubleSaid } from "./own-said.js";
 import { type Head, headOf, type Reading, rowOf, spelt } from "./reading.js";
+import { ANIMAL, MINILM, sentenceWith } from "./recorded.js";
 import { FRONT_STATE, type FrontStore, HERE, SENTENCE } from "./state.js";
 import { strip } from "./strip.js";
 
@@ -40,6 +41,8 @@ export function ownSentence(store: FrontStore): () => void {
   const tiny = loadedOnce(async (_: "causal") => (await import("./language.js")).openLanguage());
   let model: Read | undefined;
   let shown: Shown | undefined;
+  /** What heads are listed for. */
+  let listed: readonly unknown[] = [];
   /** What was asked for last: an answer to something else comes too late. */
   let turn = 0;
   /** The sentence before one began to type. */
@@ -51,7 +54,6 @@ export function ownSentence(store: FrontStore): () => void {
       readings.clear();
       // What was sent stays in view, by its word and its head.
       store.change(store.state.row.length > 0 ? HERE : { ...HERE, asker: 0, ownHead: "" });
-      store.renew();
     },
     (done) => root.style.setProperty("--done", String(done)),
   );
@@ -69,10 +71,11 @@ export function ownSentence(store: FrontStore): () => void {
 
   /** What the address brought along, where it fits the sentence. */
   function sentFor(words: readonly string[]): Shown | undefined {
-    const { asker, ownHead, row, rowWas, by } = store.state;
+    const { text, was, asker, ownHead, row, rowWas, by } = store.state;
     if (row.length !== words.length + 1 || asker < 1 || asker > words.length) return undefined;
     const [, layer = 1, head = 1] = /^(\d+)\.(\d+)$/.exec(ownHead)?.map(Number) ?? [];
-    return { words, asker, row, before: rowWas.length === row.length ? rowWas : undefined, by, head: { layer, head } };
+    const before = rowWas.length === row.length ? rowWas : undefined;
+    return { text: text ?? "", was, words, asker, row, before, by, head: { layer, head } };
   }
 
   async function show(): Promise<void> {
@@ -86,33 +89,44 @@ export function ownSentence(store: FrontStore): () => void {
     if (sent !== undefined) {
       draw(sent);
       const more = " To press other words and heads, read it here.";
-      said.replaceChildren("Recorded by the sender. ", headSaid(sent, undefined), ...rowSaid(sent), more);
+      const isOurs = sent.by === MINILM && ANIMAL.endings.some((ending) => text === sentenceWith(ending));
+      said.replaceChildren(
+        isOurs ? "Recorded. " : "Recorded by the sender. ",
+        headSaid(sent, undefined),
+        ...rowSaid(sent),
+        more,
+      );
       return;
     }
     try {
       const { whyNot, unknownIn } = await import("./language.js");
+      if (own !== turn) return;
       const reason = (of: readonly string[]): string => (model === undefined ? whyNot(of) : "");
       const why = words.length === 0 ? "Type a sentence." : reason(words);
       if (why !== "") {
-        if (own !== turn) return;
         draw(undefined);
         stage.show({ words, asker: 0, dotted: model === undefined ? unknownIn(words) : [] });
         said.replaceChildren(why);
         return;
       }
       const isCompared = changed(spoken(was), words).length > 0 && reason(spoken(was)) === "";
-      const [now, before] = [await readingOf(text), isCompared ? await readingOf(was) : undefined];
+      const now = await readingOf(text);
+      const before = isCompared ? await readingOf(was).catch(() => undefined) : undefined;
       const place = asker >= 1 && asker <= words.length ? asker : (model && pronounIn(words)) || words.length;
-      const head = headOf(now, ownHead) ?? telling(now, place, before ?? (await masked(text)));
+      const head = headOf(now, ownHead) ?? telling(now, place, before ?? (await masked(text).catch(() => undefined)));
       if (own !== turn) return;
       const row = rowOf(now, head, place);
-      draw({ words, asker: place, row, before: before && rowOf(before, head, place), by: now.by, head }, now, before);
+      const rowWas = before && rowOf(before, head, place);
+      draw({ text, was, words, asker: place, row, before: rowWas, by: now.by, head }, now, before);
     } catch (error) {
-      if (own === turn) said.textContent = brokenOff(error);
+      if (own !== turn) return;
+      draw(undefined);
+      stage.show({ words, asker: 0 });
+      said.textContent = troubleSaid(error);
     }
   }
 
-  /** The last word hidden, so that one sees which head minds: of models that know such a mark. */
+  /** The sentence without its last word, which shows the head that minds most. The tiny model has no mark that hides a word. */
   async function masked(text: string): Promise<Reading | undefined> {
     const last = wordsIn(text)
       .filter((word) => /\p{L}/u.test(word.text))
@@ -127,20 +141,27 @@ export function ownSentence(store: FrontStore): () => void {
     need(now === undefined);
     heads.element.hidden = now === undefined;
     share.hidden = next === undefined;
-    losses.replaceChildren();
+    list(next?.asker ?? 0, now, before);
     if (next === undefined) return;
     stage.show(next);
     if (now === undefined) return;
     heads.show(now, next.head);
     said.replaceChildren(headSaid(next, heads.nameOf(next.head)), ...rowSaid(next), " ", ...(now.also ?? []));
-    if (before !== undefined) losses.replaceChildren(...lossesSaid(before, now, next.asker, choose));
+  }
+
+  /** A chip that is pressed stays, and the focus with it. */
+  function list(...of: [asker: number, now: Reading | undefined, before: Reading | undefined]): void {
+    if (of.every((one, at) => one === listed[at])) return;
+    listed = of;
+    const [asker, now, before] = of;
+    losses.replaceChildren(...(now && before ? lossesSaid(before, now, asker, choose) : []));
   }
 
   /** Whoever opens it sees the same, and loads nothing. */
   function addressOf(): string {
     if (shown === undefined) return location.href;
-    const { asker, head, row, before, by } = shown;
-    const state = { ...store.state, asker, ownHead: spelt(head), row, rowWas: before ?? [], by };
+    const { text, was, asker, head, row, before, by } = shown;
+    const state = { ...store.state, text, was, asker, ownHead: spelt(head), row, rowWas: before ?? [], by };
     return new URL(FRONT_STATE.toHash(state), location.href).href;
   }
 
@@ -170,6 +191,6 @@ export function ownSentence(store: FrontStore): () => void {
     known.textContent = (await import("./language.js")).KNOWN.join(" ");
   });
   // Typed before this was here.
-  if (field.value !== store.state.text) change(field.value, "", "run");
+  if (store.state.text !== null && field.value !== field.defaultValue) change(field.value, "", "run");
   return () => void show();
 }

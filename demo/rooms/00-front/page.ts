@@ -88,7 +88,7 @@ async function place(): Promise<void> {
   if (text === null) return;
   find("#by-hand", HTMLAnchorElement).href = `./matrix-walk.html#${new URLSearchParams({ t: text })}`;
   // One may begin to type at once.
-  if (own === undefined) find("#sentence", HTMLTextAreaElement).value = text;
+  if (own === undefined) find("#sentence", HTMLTextAreaElement).defaultValue = text;
   own ??= import("./own.js").then(({ ownSentence }) => ownSentence(store));
   (await own)();
 }

@@ -17,6 +17,9 @@ if (animal === undefined || trophy === undefined) throw new Error("minilm.json l
 export const ANIMAL: Recorded = animal;
 export const TROPHY: Recorded = trophy;
 
+/** The animal's. */
+export const sentenceWith = (ending: string): string => [...ANIMAL.words, ending].join(" ");
+
 /** Whose they are. */
 export const MINILM = "all-MiniLM-L6-v2";
 

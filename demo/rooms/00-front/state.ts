@@ -33,8 +33,13 @@ const FIELDS = {
   ending: initially(FIRST, oneOf("word", ANIMAL.endings)),
   layer: initially(STORIES[0].layer, number("layer", 1, LAYERS)),
   head: initially(STORIES[0].head, number("head", 1, HEADS)),
-  /** One's own sentence; null: the question. */
-  text: initially<string | null>(null, { key: "t", write: (text) => text ?? "", read: sentence.read }),
+  /** One's own sentence; null: the question, of which the address says nothing. */
+  text: initially<string | null>(null, {
+    key: "t",
+    write: (text) => text ?? "\0",
+    // As fields have it.
+    read: (written) => sentence.read(written.replace(/\r\n?/g, "\n")),
+  }),
   /** What it is compared with: the same before a word of it was changed. */
   was: initially("", text("was", LONGEST_TEXT)),
   /** The word that attends, counted from 1, and the head, as "2.1"; 0 and nothing: the page chooses. */

@@ -13,6 +13,7 @@ export function strip(choose: (head: Head) => void) {
   let reading: Reading | undefined;
   let layers: readonly HeedHeads[] = [];
   let found = new Map<string, Found | undefined>();
+  let chips = new Map<string, HTMLButtonElement>();
   /** The name whose heads are lit; empty: all. */
   let lit = "";
 
@@ -39,7 +40,7 @@ export function strip(choose: (head: Head) => void) {
       for (const head of headsOf(next)) if (head.layer === layer + 1) caption(head);
       yield;
     }
-    light();
+    listNames();
   }
 
   const buttons = (): HTMLButtonElement[] => layers.flatMap((heads) => Array.from(heads.querySelectorAll("button")));
@@ -53,21 +54,24 @@ export function strip(choose: (head: Head) => void) {
     tile?.querySelector("span")?.replaceChildren(said);
   }
 
-  function light(): void {
+  function listNames(): void {
     const all = [...found.values()].flatMap((one) => (one === undefined ? [] : [one.name]));
     const counts = new Map(all.map((name) => [name, all.filter((one) => one === name).length]));
     if (!counts.has(lit)) lit = "";
-    const chips = Array.from(counts, ([name, count]) => {
-      const press = (): void => {
-        lit = lit === name ? "" : name;
-        light();
-        names.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
-      };
-      const chip = button(`${name} · ${count}`, press, "chip plain");
-      chip.ariaPressed = String(lit === name);
-      return chip;
-    });
-    names.replaceChildren(h("span", { class: "small-label" }, "What they do"), ...chips);
+    chips = new Map(
+      Array.from(counts, ([name, count]) => [name, button(`${name} · ${count}`, press(name), "chip plain")]),
+    );
+    names.replaceChildren(h("span", { class: "small-label" }, "What they do"), ...chips.values());
+    light();
+  }
+
+  const press = (name: string) => (): void => {
+    lit = lit === name ? "" : name;
+    light();
+  };
+
+  function light(): void {
+    for (const [name, chip] of chips) chip.ariaPressed = String(lit === name);
     const shown = [...found.values()];
     for (const [at, tile] of buttons().entries()) tile.classList.toggle("pale", lit !== "" && shown[at]?.name !== lit);
   }

@@ -128,15 +128,17 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
 
   const pasted = h("textarea", { rows: 3, id: "pasted", spellcheck: "false", placeholder: FOR_EXAMPLE });
   const load = button("Load", () => void attempt(() => takeArrays(readJson("pasted", pasted.value))));
+  const sentence = h("a", { class: "button" }, "A sentence, read by MiniLM");
+  const follow = (): void => {
+    sentence.href = `./#${new URLSearchParams({ t: store.state.text })}`;
+  };
+  store.listen(follow);
+  follow();
   const ways = [
     fileButton("Open files…", "arrays", ".npy,.json,.safetensors,.gguf", (files) => readLater(pathsOf(files))),
     folderButton("Open a folder…", "folder", (files) => readLater(pathsOf(files))),
     h("div", { class: "field" }, h("label", { for: "pasted" }, "or paste JSON"), pasted, load),
-    h(
-      "a",
-      { class: "button", href: `./#${new URLSearchParams({ t: store.state.text })}` },
-      "A sentence, read by MiniLM",
-    ),
+    sentence,
   ];
   const help = HELP.map((text) => h("p", { class: "small-label" }, text));
   const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message];

@@ -2,11 +2,11 @@
 
 import type { BroughtFile } from "./files.js";
 
-/** Of chosen files; of a chosen folder with its name. */
+/** Chosen files by their paths, which begin with the folder where one was chosen. */
 export const pathsOf = async (files: readonly File[]): Promise<readonly BroughtFile[]> =>
   files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 
-/** Of files, anywhere on the page. */
+/** Files may be dropped anywhere on the page. */
 export function listenToDrops(dropped: (files: Promise<readonly BroughtFile[]>) => void): void {
   const { body } = document;
   document.addEventListener("dragover", (event) => {

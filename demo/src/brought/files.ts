@@ -14,10 +14,11 @@ const isGguf = (path: string): boolean => /\.gguf$/i.test(path);
 const isWeights = (path: string): boolean => path.endsWith(".safetensors");
 const isShard = (path: string): boolean => /-\d+-of-\d+\.safetensors$/.test(path);
 const isConfig = (path: string): boolean => /(?:^|\/)config\.json$/.test(path);
+const isTokenizer = (path: string): boolean => /(?:^|\/)tokenizer\.json$/.test(path);
 
-/** Nothing more is needed: `loadModel` reads them as they are. */
-export const isWhole = (paths: readonly string[]): boolean =>
-  paths.some(isGguf) || (paths.some(isConfig) && paths.some(isWeights));
+/** Nothing more is needed: `loadModel` reads them as they are. `forText`: a tokenizer is needed too. */
+export const isWhole = (paths: readonly string[], forText = false): boolean =>
+  paths.some(isGguf) || (paths.some(isConfig) && paths.some(isWeights) && (!forText || paths.some(isTokenizer)));
 
 /** A whole model takes the place of another; a piece that of one of its kind. Parts of weights stand beside each other. */
 export function withFiles(before: ModelFiles, found: readonly BroughtFile[]): ModelFiles {
@@ -36,9 +37,13 @@ export function withFiles(before: ModelFiles, found: readonly BroughtFile[]): Mo
 export const INDEX = `${WEIGHTS}.index.json`;
 
 /** What is still to come. */
-export function lacking(files: ModelFiles): string {
+export function lacking(files: ModelFiles, forText = false): string {
   const paths = [...files.keys()];
-  const parts = [...(paths.some(isConfig) ? [] : ["config.json"]), ...(paths.some(isWeights) ? [] : [WEIGHTS])];
+  const parts = [
+    ...(paths.some(isConfig) ? [] : ["config.json"]),
+    ...(paths.some(isWeights) ? [] : [WEIGHTS]),
+    ...(!forText || paths.some(isTokenizer) ? [] : ["tokenizer.json"]),
+  ];
   return `A piece of a model. Now drop its ${parts.join(" and its ")}.`;
 }
 

@@ -10,10 +10,11 @@ export class Helper {
   readonly #failing = new Set<(why: Error) => void>();
 
   /** Over a channel of its own. A task cannot be left halfway: aborting ends the worker, and with it what it holds of a model. */
-  do<T extends Task>(task: T, signal?: AbortSignal, tell: Tell = () => {}): Promise<OutcomeOf<T>> {
-    signal?.addEventListener("abort", () => this.#end(new Error("stopped")), { once: true });
+  async do<T extends Task>(task: T, signal?: AbortSignal, tell: Tell = () => {}): Promise<OutcomeOf<T>> {
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", () => this.end(), { once: true });
     const { port1, port2 } = new MessageChannel();
-    return new Promise((settle, fail) => {
+    return await new Promise<OutcomeOf<T>>((settle, fail) => {
       this.#failing.add(fail);
       port1.onmessage = ({ data: told }: MessageEvent<Told<OutcomeOf<T>>>) => {
         if ("said" in told) return tell(told.said, told.done);
@@ -30,14 +31,15 @@ export class Helper {
   #open(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     // Out of memory, say.
-    worker.addEventListener("error", ({ message }) => this.#end(new Error(message || "the worker broke off")));
+    worker.addEventListener("error", ({ message }) => this.end(message || "the worker broke off"));
     return worker;
   }
 
-  #end(why: Error): void {
+  /** What it holds of a model is gone. The next task starts another worker. */
+  end(why = "stopped"): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    for (const fail of this.#failing) fail(why);
+    for (const fail of this.#failing) fail(new Error(why));
     this.#failing.clear();
   }
 }

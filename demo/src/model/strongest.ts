@@ -1,4 +1,4 @@
-/** Of so many, largest first. */
+/** The places of the largest weights, so many, from the largest on. */
 export function strongestOf(weights: ArrayLike<number>, count: number): readonly number[] {
   const best: number[] = [];
   for (let key = 0; key < weights.length; key++) {

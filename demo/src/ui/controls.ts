@@ -190,11 +190,14 @@ export class LongWork {
   readonly button: HTMLButtonElement;
   readonly #said = h("p", { class: "small-label", role: "status" });
   readonly #work: Work;
+  #name: string;
   #running: AbortController | undefined;
+  #ending: Promise<void> = Promise.resolve();
   #isRenewed = false;
 
   constructor(work: Work) {
     this.#work = work;
+    this.#name = work.name;
     this.button = h("button", { type: "button", class: work.look ?? "button" }, work.name);
     this.button.addEventListener("click", () => void this.press());
   }
@@ -226,17 +229,31 @@ export class LongWork {
     this.#running.abort();
   }
 
+  /** What its button says while nothing runs. */
+  rename(name: string): void {
+    this.#name = name;
+    if (this.#running === undefined) this.button.textContent = name;
+  }
+
   say(text: string): void {
     this.#said.textContent = text;
   }
 
-  /** As its button does: starts the work, or stops it. Resolves when the work that it started has ended. */
-  async press(): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#isRenewed = false;
-      this.#running.abort();
-      return;
-    }
+  /** As its button does: starts the work, or stops it. Resolves when the work has ended. */
+  press(): Promise<void> {
+    if (this.#running === undefined) this.#ending = this.#start();
+    else void this.stop();
+    return this.#ending;
+  }
+
+  /** Resolves when nothing runs any more. */
+  stop(): Promise<void> {
+    this.#isRenewed = false;
+    this.#running?.abort();
+    return this.#ending;
+  }
+
+  async #start(): Promise<void> {
     this.button.textContent = "Stop";
     let ended: string;
     do {
@@ -244,7 +261,7 @@ export class LongWork {
       ended = await this.#run();
     } while (this.#isRenewed && !this.button.hidden);
     this.#running = undefined;
-    this.button.textContent = this.#work.name;
+    this.button.textContent = this.#name;
     this.say(this.#isRenewed ? "" : ended);
   }
 

@@ -25,6 +25,8 @@ describe("the files of a model", () => {
       expect(isWhole(all)).toBe(true);
     }
     expect(lacking(dropped(["config.json"]))).toBe("A piece of a model. Now drop its model.safetensors.");
+    expect(isWhole(["config.json", "model.safetensors"], true)).toBe(false);
+    expect(isWhole(["config.json", "model.safetensors", "tokenizer.json"], true)).toBe(true);
     expect(lacking(dropped(["tokenizer.json"]))).toContain("its config.json and its model.safetensors.");
   });
 

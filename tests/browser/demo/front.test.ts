@@ -253,9 +253,7 @@ describe("one’s own sentence", () => {
   test("begins with the question’s, as it was answered", async () => {
     const page = await open(`${FRONT}#guess=2&word=wide`);
     await page.getByRole("link", { name: "Change any word" }).click();
-    await expect
-      .poll(said(page))
-      .toMatch(/^Recorded by the sender\. Layer 4, head 2 of all-MiniLM-L6-v2: “it” gives animal 24\s%\./);
+    await expect.poll(said(page)).toMatch(/^Recorded\. Layer 4, head 2 of all-MiniLM-L6-v2: “it” gives animal 24\s%\./);
     expect(await page.locator("#sentence").inputValue()).toBe(
       "The animal didn't cross the road because it was too wide",
     );
