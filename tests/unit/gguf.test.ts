@@ -290,7 +290,10 @@ describe("refuses", () => {
 
   test("rows of heads that are no whole bytes, as those of a vector in blocks", async () => {
     const error = await errorOf((async () => rowsOfHead("a bias", 64, 2, 68))());
-    expect([error.code, error.message]).toEqual(["shape", "a bias must have rows of whole bytes, got 64 in 68 bytes"]);
+    expect([error.code, error.message]).toEqual([
+      "shape",
+      expect.stringMatching(/of whole bytes, .* got 64 of 1.0625/),
+    ]);
   });
 
   test("a type that heed does not take, by its name", async () => {

@@ -147,7 +147,8 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
       say((matrices.isTurned ? worded : String)(place.text(now.walk, state)));
       formula.replaceChildren(place.formula(matrices.isTurned));
       matrices.show((name) => (state.all || place.numbers.includes(name) ? viewOf(name, now) : undefined));
-      board.show(drawWalk(now), here === undefined ? at : board.at);
+      // At the first place it may play by itself already.
+      board.show(drawWalk(now), here === undefined && at > 0 ? at : board.at);
       if (here !== undefined && here !== at) board.goTo(at);
       here = at;
     },

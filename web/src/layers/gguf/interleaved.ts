@@ -5,11 +5,9 @@ import { HeedError } from "../../base/errors.js";
 
 /** The rows of each of so many heads. Throws where they are not in pairs, or no whole bytes. */
 export function rowsOfHead(what: string, rows: number, heads: number, bytes: number): number {
-  if (!Number.isInteger(bytes / rows)) {
-    throw new HeedError("shape", `${what} must have rows of whole bytes, got ${rows} in ${bytes} bytes`);
-  }
-  if (Number.isInteger(rows / heads / 2)) return rows / heads;
-  throw new HeedError("shape", `${what} must have an even number of rows for each of ${heads} heads, got ${rows}`);
+  if (Number.isInteger(rows / heads / 2) && Number.isInteger(bytes / rows)) return rows / heads;
+  const rule = `${what} must have an even number of rows, of whole bytes, for each of ${heads} heads`;
+  throw new HeedError("shape", `${rule}, got ${rows} of ${bytes / rows}`);
 }
 
 /** Moves the rows of whole heads back, so that blocks stay what they are. */

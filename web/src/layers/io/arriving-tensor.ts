@@ -6,16 +6,18 @@ import type { EntryBytes } from "./read-entries.js";
 /** So many numbers come at a time, so that few bytes wait in JavaScript. */
 const PIECE = 2 ** 20;
 
+type Bytes = Pick<EntryBytes, "size" | "all" | "next">;
+
 export class ArrivingTensor<Tensor> {
   readonly shape: readonly number[];
-  readonly #bytes: EntryBytes;
+  readonly #bytes: Bytes;
   readonly #make: (bytes: Uint8Array<ArrayBuffer>, shape: readonly number[]) => Tensor;
   readonly #together: number;
 
   /** `make` gives the tensor of some rows. So many rows are used `together`. */
   constructor(
     shape: readonly number[],
-    bytes: EntryBytes,
+    bytes: Bytes,
     make: (bytes: Uint8Array<ArrayBuffer>, shape: readonly number[]) => Tensor,
     together = 1,
   ) {
@@ -35,9 +37,16 @@ export class ArrivingTensor<Tensor> {
     return this.#make(await this.#bytes.all(), this.shape);
   }
 
-  /** The same, whose bytes are in memory. */
+  /** The same, whose bytes are in memory, so that what follows can be read before. */
   async held(): Promise<ArrivingTensor<Tensor>> {
-    return new ArrivingTensor(this.shape, await this.#bytes.held(), this.#make, this.#together);
+    const bytes = await this.#bytes.all();
+    let at = 0;
+    const next = async (count: number): Promise<Uint8Array<ArrayBuffer>> => {
+      at += count;
+      return bytes.subarray(at - count, at);
+    };
+    const held = { size: bytes.length, all: async () => bytes, next };
+    return new ArrivingTensor(this.shape, held, this.#make, this.#together);
   }
 
   /** Its rows in their order, each piece valid until the next is asked for. All but the last have a multiple of so many rows. */

@@ -153,7 +153,6 @@ export class ByteReader {
 
   /** Reads on. Returns whether something came. */
   async #pull(wanted: number): Promise<boolean> {
-    assertNotAborted(this.#where, this.#signal);
     const most = Math.min(wanted, MOST_AHEAD);
     this.#makeRoom(most);
     try {
@@ -324,8 +323,8 @@ async function readInto(stream: ReadableStreamBYOBReader, view: Bytes): Promise<
 /** Null where streams of a Blob have buffers of their own. A stream of a large Blob is not begun to find that out: some engines read all of it. */
 function byteStreamOf(blob: Blob, start: number): ReadableStreamBYOBReader | null {
   try {
-    cancel(blob.slice(0, 0).stream().getReader({ mode: "byob" }));
-    return blob.slice(start, blob.size).stream().getReader({ mode: "byob" });
+    blob.slice(0, 0).stream().getReader({ mode: "byob" });
+    return blob.slice(start).stream().getReader({ mode: "byob" });
   } catch {
     return null;
   }

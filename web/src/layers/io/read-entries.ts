@@ -87,12 +87,6 @@ export class EntryBytes {
     return this.#whole(count, await this.#reader.view(count));
   }
 
-  /** The same from memory, so that what follows can be read before. */
-  async held(): Promise<EntryBytes> {
-    const reader = await ByteReader.open(this.#where, await this.all(), null);
-    return new EntryBytes(this.#where, reader, { name: this.#name, start: 0, end: this.size });
-  }
-
   /** Passes over those that nobody wanted. */
   async finish(): Promise<void> {
     if (this.#left > 0) this.#assertThere(await this.#reader.skip(this.#left), this.#left);
@@ -144,6 +138,7 @@ class EntryReader {
   }: FileLayout<Entry>): AsyncGenerator<[Entry, EntryBytes], void, undefined> {
     const [where, reader] = [this.#where, this.reader];
     this.#total = fileSize;
+    reader.onBytes();
     const wanted = choose(where, this.#only, entries);
     reader.readsAll = wanted.size === entries.length;
     for (const entry of entries) {
