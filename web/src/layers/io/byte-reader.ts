@@ -322,9 +322,10 @@ async function readInto(stream: ReadableStreamBYOBReader, view: Bytes): Promise<
 
 /** Null where streams of a Blob have buffers of their own. A stream of a large Blob is not begun to find that out: some engines read all of it. */
 function byteStreamOf(blob: Blob, start: number): ReadableStreamBYOBReader | null {
+  const from = (at: number): ReadableStreamBYOBReader => blob.slice(at).stream().getReader({ mode: "byob" });
   try {
-    blob.slice(0, 0).stream().getReader({ mode: "byob" });
-    return blob.slice(start).stream().getReader({ mode: "byob" });
+    from(blob.size);
+    return from(start);
   } catch {
     return null;
   }

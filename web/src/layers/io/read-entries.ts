@@ -138,7 +138,7 @@ class EntryReader {
   }: FileLayout<Entry>): AsyncGenerator<[Entry, EntryBytes], void, undefined> {
     const [where, reader] = [this.#where, this.reader];
     this.#total = fileSize;
-    reader.onBytes();
+    if (reader.received >= fileSize) reader.onBytes();
     const wanted = choose(where, this.#only, entries);
     reader.readsAll = wanted.size === entries.length;
     for (const entry of entries) {
