@@ -17,7 +17,7 @@ const BUDGETS: readonly (readonly [entry: RegExp, name: RegExp, bytes: number])[
   // Their matrices may be in any format.
   [/^heed\/layers$/, /^from.*Attention$/, 11_000],
   [/^heed\/layers$/, /^(load|stream|read)Safetensors/, 20_000],
-  [/^heed\/layers$/, /^(load|stream|read)Gguf/, 38_000],
+  [/^heed\/layers$/, /^(load|stream|read)Gguf/, 37_000],
   [/^heed\/(layers|text)$/, /Tokenizer$/, 48_000],
   // All families, files and tokenizers: which ones a file needs is known when it is read.
   [/^heed\/models$/, /^loadModel$/, 320_000],

@@ -6,7 +6,7 @@ import { HeedError } from "../base/errors.js";
 import { digestOf } from "./digest.js";
 import type { WeightFormat } from "./formats/format.js";
 import { type AnyTensor, formatOf } from "./formats/stored.js";
-import type { ArrivingTensor } from "./io/arriving-tensor.js";
+import { type ArrivingTensor, piecesOf, whole } from "./io/arriving-tensor.js";
 import { Layer } from "./layer.js";
 import { Numbers } from "./numbers.js";
 import { type AnyNumbers, isPlain, type Parameter } from "./parameters.js";
@@ -64,7 +64,7 @@ export class Arrivals {
     const expected = this.#expected.get(name) ?? [];
     this.#expected.delete(name);
     const taking = new Taking(this.#weights);
-    const none = readParameter(this.#where, name, arriving.none);
+    const none = readParameter(this.#where, name, arriving.make(new Uint8Array(0), [0, ...arriving.shape.slice(1)]));
     const [format = "f32", ...others] = new Set(expected.map(({ parameter }) => taking.formatFor(parameter, none)));
     const canBePieces = expected.every(({ tensor, parameter }) => tensor.isPlain && parameter.sizes().count === 1);
     if (!canBePieces || others.length > 0 || this.#twins.has(name))
@@ -101,7 +101,7 @@ export class Arrivals {
     where: string,
     format: WeightFormat,
   ): AsyncGenerator<AnyTensor, void, undefined> {
-    for await (const piece of arriving.pieces(NARROW_PANEL)) {
+    for await (const piece of piecesOf(arriving, NARROW_PANEL)) {
       const tensor = readParameter(this.#where, name, piece);
       if (format !== formatOf(tensor)) assertNumbersFit(where, tensor, format);
       yield tensor;
@@ -114,7 +114,7 @@ export class Arrivals {
     expected: readonly Expected[],
     taking: Taking,
   ): Promise<void> {
-    const tensor = readParameter(this.#where, name, await arriving.whole());
+    const tensor = readParameter(this.#where, name, await whole(arriving));
     const made = new Map();
     const taken = expected.map(({ where, parameter, tensor: pending }) => {
       const own = parameter.fitting(where, pending.of(tensor, made));

@@ -2,6 +2,7 @@
 
 import { throwIfAborted } from "../base/read-values.js";
 import { Arrivals } from "../layers/arrivals.js";
+import { whole } from "../layers/io/arriving-tensor.js";
 import type { TensorStream } from "../layers/io/tensor-stream.js";
 import type { Layer } from "../layers/layer.js";
 import type { ParameterInput } from "../layers/read-parameters.js";
@@ -24,7 +25,7 @@ export async function fillModel(
   for await (const [name, tensor] of tensors) {
     throwIfAborted(where, signal);
     if (arrivals.wants(name)) await arrivals.take(name, tensor);
-    else if (ClassifierHead.hasPart(name)) rest.set(name, await tensor.whole());
+    else if (ClassifierHead.hasPart(name)) rest.set(name, await whole(tensor));
   }
   arrivals.finish();
   throwIfAborted(where, signal);

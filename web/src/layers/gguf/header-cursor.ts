@@ -40,18 +40,6 @@ export class HeaderCursor {
     get: (view: DataView, at: number, isLittle: boolean) => T,
   ): Promise<T> {
     await this.#need(bytes);
-    return this.#number(bytes, get);
-  }
-
-  /** The same of what is there already, at once: a header has 100,000 numbers and texts. Null where it is to be read. */
-  numberThere<T extends number | bigint>(
-    bytes: number,
-    get: (view: DataView, at: number, isLittle: boolean) => T,
-  ): T | null {
-    return this.#at + bytes <= this.#window.byteLength ? this.#number(bytes, get) : null;
-  }
-
-  #number<T>(bytes: number, get: (view: DataView, at: number, isLittle: boolean) => T): T {
     const number = get(this.#window, this.#at, true);
     this.#at += bytes;
     return number;
@@ -74,11 +62,11 @@ export class HeaderCursor {
     return this.#text(what, length);
   }
 
+  /** The same at once, for a header has 100,000 texts. Null where it is still to be read. */
   textThere(what: string): string | null {
-    const { byteLength } = this.#window;
-    if (this.#at + 8 > byteLength || this.#window.getUint32(this.#at + 4, true) > 0) return null;
-    const length = this.#window.getUint32(this.#at, true);
-    if (this.#at + 8 + length > byteLength) return null;
+    if (!this.#has(8)) return null;
+    const length = Number(this.#window.getBigUint64(this.#at, true));
+    if (!this.#has(8 + length)) return null;
     this.#at += 8;
     return this.#text(what, length);
   }
@@ -96,9 +84,14 @@ export class HeaderCursor {
     this.#at = 0;
   }
 
-  /** Makes sure that the window has so many bytes more. */
+  /** Whether the window has so many bytes more. */
+  #has(bytes: number): boolean {
+    return this.#at + bytes <= this.#window.byteLength;
+  }
+
+  /** Makes sure of it. */
   async #need(bytes: number): Promise<void> {
-    if (this.#at + bytes <= this.#window.byteLength) return;
+    if (this.#has(bytes)) return;
     if (this.position + bytes > LARGEST_HEADER) {
       throw this.refusal(`a header must be at most ${LARGEST_HEADER} bytes long`, `${this.position + bytes} or more`);
     }

@@ -4,7 +4,7 @@ import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
 import { bytesOf, type ParameterTensor } from "../formats/stored.js";
-import type { ArrivingTensor } from "../io/arriving-tensor.js";
+import { type ArrivingTensor, held } from "../io/arriving-tensor.js";
 import type { FileSource } from "../io/byte-reader.js";
 import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly, streamEntries } from "../io/read-entries.js";
 import { collected, type TensorStream } from "../io/tensor-stream.js";
@@ -134,7 +134,7 @@ export async function openGguf(
     while (!model.isComplete) {
       const one = await taken();
       if (one === null) break;
-      early.push([one[0], await one[1].held()]);
+      early.push([one[0], await held(one[1])]);
     }
     async function* tensors(): TensorStream<Tensor>["tensors"] {
       while (early.length > 0) yield* early.splice(0, 1);

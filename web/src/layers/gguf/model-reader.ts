@@ -1,7 +1,7 @@
 // What the header of a GGUF file says of its model: configuration, tokenizer, and what becomes of each tensor.
 
 import { showValue } from "../../base/describe.js";
-import { ArrivingTensor } from "../io/arriving-tensor.js";
+import type { ArrivingTensor } from "../io/arriving-tensor.js";
 import type { EntryBytes } from "../io/read-entries.js";
 import type { ModelConfig } from "../models/config.js";
 import { type Architecture, architectureOf, ModelFile } from "./architecture.js";
@@ -72,7 +72,7 @@ export class ModelReader {
     const inHead = heads ? rowsOfHead(what, entry.shape[0] ?? 1, heads, bytes.size) : 0;
     const make = (part: Uint8Array<ArrayBuffer>, shape: readonly number[]): Tensor =>
       read(where, { ...entry, shape }, inHead > 0 ? separated(part, shape[0] ?? 1, inHead) : part);
-    return [this.#nameOf(entry.name) ?? entry.name, new ArrivingTensor(entry.shape, bytes, make, inHead || 1)];
+    return [this.#nameOf(entry.name) ?? entry.name, { shape: entry.shape, bytes, make, together: inHead || 1 }];
   }
 
   #nameOf(name: string): string | undefined {

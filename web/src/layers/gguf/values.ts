@@ -81,14 +81,10 @@ class ValueReader {
     this.#left -= count;
     const list: GgufValue[] = [];
     const what = showValue(name);
-    for (let i = 0; i < count; i++) list.push(this.#there(what, type) ?? (await this.read(name, type, depth)));
+    for (let i = 0; i < count; i++) {
+      const there = type === TEXT ? this.#cursor.textThere(what) : null;
+      list.push(there ?? (await this.read(name, type, depth)));
+    }
     return Object.freeze(list);
-  }
-
-  /** A text or a number that is there already, and needs no more checks. */
-  #there(what: string, type: number): GgufValue | null {
-    if (type === TEXT) return this.#cursor.textThere(what);
-    const number = type === BOOL ? undefined : NUMBERS.get(type);
-    return number === undefined ? null : this.#cursor.numberThere(...number);
   }
 }

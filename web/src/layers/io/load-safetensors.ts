@@ -3,7 +3,7 @@
 import { guardAsync } from "../../base/guard.js";
 import { guardStream } from "../../base/guard-stream.js";
 import { readBoolean, readChoice, readRecord } from "../../base/read-values.js";
-import { ArrivingTensor } from "./arriving-tensor.js";
+import { whole } from "./arriving-tensor.js";
 import type { FileSource } from "./byte-reader.js";
 import type { FileArray, FileDType, Format } from "./dtypes.js";
 import { type EntryOptions, LOAD_OPTIONS, openEntries, readHeaderOnly } from "./read-entries.js";
@@ -74,7 +74,7 @@ async function* read(
 ): AsyncGenerator<[string, FileTensor], void, undefined> {
   const stream = await openSafetensors(where, source, options);
   try {
-    for await (const [name, tensor] of stream.tensors) yield [name, await tensor.whole()];
+    for await (const [name, tensor] of stream.tensors) yield [name, await whole(tensor)];
   } finally {
     stream.close();
   }
@@ -93,7 +93,7 @@ export async function openSafetensors(
   const file = await openEntries(where, source, given, readHeader);
   async function* tensors(): TensorStream<FileTensor>["tensors"] {
     for await (const [{ name, format, shape }, bytes] of file.entries)
-      yield [name, new ArrivingTensor(shape, bytes, tensorOf(format, kept))];
+      yield [name, { shape, bytes, make: tensorOf(format, kept) }];
   }
   const { entries, dataStart, fileSize } = file.layout;
   const names = entries.map(({ name }) => name);

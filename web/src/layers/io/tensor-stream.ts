@@ -1,6 +1,6 @@
 // The tensors of files as they arrive, with their names before.
 
-import type { ArrivingTensor } from "./arriving-tensor.js";
+import { type ArrivingTensor, whole } from "./arriving-tensor.js";
 
 export interface TensorStream<Tensor> {
   /** Of all tensors. */
@@ -17,7 +17,7 @@ export interface TensorStream<Tensor> {
 export async function collected<Tensor>({ tensors, close }: TensorStream<Tensor>): Promise<Map<string, Tensor>> {
   const all = new Map<string, Tensor>();
   try {
-    for await (const [name, tensor] of tensors) all.set(name, await tensor.whole());
+    for await (const [name, tensor] of tensors) all.set(name, await whole(tensor));
     return all;
   } finally {
     close();
