@@ -61,7 +61,7 @@ inline float as_f16(float number) { return widen_f16(round_to_f16(number)); }
 /// Nibbles of 16 bytes: the low ones, then the high ones.
 template <int kCount = 16>
 void unpack_nibbles(const std::uint8_t* bytes, std::int8_t* numbers) {
-  // A copy, which is not where the numbers go: so vectors are compared with nothing.
+  // The copy overlaps nothing, so the compiler need not test whether the loops write what they read.
   std::uint8_t both[kCount];
   std::memcpy(both, bytes, kCount);
   for (int i = 0; i < kCount; ++i) numbers[i] = static_cast<std::int8_t>(both[i] & 15);
