@@ -71,9 +71,6 @@ class GatedRunner implements Runner {
     this.#end(new WorkerLost("the engine was disposed"));
   }
 
-  tasksDone(): number {
-    return 0;
-  }
   interrupt(): void {}
   forget(): void {}
 }

@@ -10,6 +10,7 @@ import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../s
 import { type EngineKind, FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
 import { ownWorkers } from "../support/own-workers.js";
 import { Random } from "../support/random.js";
+import { counted } from "../support/tasks-done.js";
 import { drawnBy } from "../support/tensors.js";
 
 const random = new Random(17);
@@ -47,19 +48,19 @@ async function loseInCall(kind: EngineKind, worker: number, left: Partial<Heed["
 
 describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test.each([2, 3])("%i threads are as many workers that all compute", async (threads) => {
-    const backend = await openBackend(kind, threads);
+    const { backend, tasksDone } = await counted(threads, (modules) => openBackend(kind, threads, { modules }));
     expect(backend.report()).toMatchObject({ threads });
     expect(backend.report().reasons.join()).not.toContain("threads compute");
     await attend(backend, LONG, {});
-    for (let worker = 0; worker < threads; worker++) expect(backend.tasksDone(worker)).toBeGreaterThan(0);
-    expect(backend.tasksDone(threads)).toBe(0);
+    for (let worker = 0; worker < threads; worker++) expect(tasksDone(worker)).toBeGreaterThan(0);
+    expect(tasksDone(threads)).toBe(0);
     backend.dispose();
   });
 
   test("a call too small to be shared wakes nobody", async () => {
-    const backend = await openBackend(kind, 2);
+    const { backend, tasksDone } = await counted(2, (modules) => openBackend(kind, 2, { modules }));
     await attend(backend, SMALL, {});
-    expect(backend.tasksDone(1)).toBe(0);
+    expect(tasksDone(1)).toBe(0);
     backend.dispose();
   });
 
@@ -227,8 +228,8 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $wor
 
 describe.each(FEW_KINDS.filter(({ worker }) => worker === "shared-memory"))("$variant, shared memory", (kind) => {
   test("an aborted call ends early, its workers ready for the next", async () => {
-    const backend = await openBackend(kind, 2);
-    const tasks = (): number => (backend.tasksDone(0) ?? 0) + (backend.tasksDone(1) ?? 0);
+    const { backend, tasksDone } = await counted(2, (modules) => openBackend(kind, 2, { modules }));
+    const tasks = (): number => tasksDone(0) + tasksDone(1);
     const expected = await attend(backend, MIDDLE, {});
     const before = tasks();
     await attend(backend, LONG, {});
@@ -302,8 +303,8 @@ describe.each(FEW_KINDS.filter(({ worker }) => worker === "private-memory"))("$v
   test("an aborted call sends no more shards, and its workers stay", async () => {
     const { workers, wasm } = ownWorkers();
     const grain = { least: 1, most: 2 ** 22, count: 1, upTo: 10_000 };
-    const backend = await openBackend(kind, 2, { ...wasm, grain });
-    const shards = (): number => backend.tasksDone(0) + backend.tasksDone(1);
+    const { backend, tasksDone } = await counted(2, (modules) => openBackend(kind, 2, { ...wasm, grain, modules }));
+    const shards = (): number => tasksDone(0) + tasksDone(1);
     await attend(backend, LONG, {});
     const whole = shards();
     const expected = await attend(backend, MIDDLE, {});

@@ -5,17 +5,7 @@ import type { Span } from "../backend.js";
 import type { Kernels } from "./kernels.js";
 import type { BufferUse, Patch } from "./protocol.js";
 import type { WasmResident } from "./resident.js";
-
-/** A worker keeps the buffers of a tensor until that is freed, and those of a call until the call is over. */
-export interface CachedBuffer {
-  readonly id: number;
-  /** Counts the changes of its bytes. */
-  readonly version: number;
-  /** What changed after a version, with the bytes as they are now. */
-  changes(since: number): readonly Patch[];
-  /** A copy to send; `isLast` when nobody will ask again. */
-  bytes(isLast: boolean): ArrayBuffer;
-}
+import type { CachedBuffer } from "./shard.js";
 
 /** A word of the call that takes an address: `offset` bytes into a cached buffer. */
 export interface BufferPart {

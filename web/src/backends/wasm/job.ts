@@ -7,7 +7,7 @@ import type { CallBuilder, Operand, Operation, OutputView, Resident } from "../b
 import type { Cut } from "../cut.js";
 import { DTYPE } from "./generated/attention-call.js";
 import { WasmResident } from "./resident.js";
-import type { Shard } from "./shards.js";
+import type { Shard } from "./shard.js";
 
 /** An input that is written into the block. `word` of the call takes its address. */
 export interface InputPart {

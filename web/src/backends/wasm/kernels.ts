@@ -101,11 +101,6 @@ export class Kernels {
     return (this.#raw._heed_mailbox?.(worker) ?? 0) >>> 0;
   }
 
-  /** Tasks that a worker of the pool has run so far; undefined in a build without a pool. Tests read it. */
-  tasksDone(worker: number): number | undefined {
-    return this.#raw._heed_tasks_done?.(worker);
-  }
-
   /** Tells C++ that a helper is lost, so that no call waits for its task. */
   lose(worker: number): void {
     this.#raw._heed_lose?.(worker);

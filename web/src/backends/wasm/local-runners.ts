@@ -24,10 +24,6 @@ abstract class LocalRunner implements Runner {
 
   abstract run(job: Job, multiplications: number): Promise<Finished>;
 
-  tasksDone(): number {
-    return 0;
-  }
-
   interrupt(_job: Job): void {}
   forget(): void {}
   dispose(): void {}

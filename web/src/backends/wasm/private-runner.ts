@@ -11,10 +11,12 @@ import type { Job, OutputPart } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import { SlicedRunner } from "./local-runners.js";
 import { type BlockMessage, TRAPPED } from "./protocol.js";
+import type { Member, Remote } from "./remote.js";
 import type { WasmResident } from "./resident.js";
 import { type Runner, throwOutcome } from "./runner.js";
+import type { Shard } from "./shard.js";
 import { ShardQueue } from "./shard-queue.js";
-import { type Shard, ShardedJob } from "./shards.js";
+import { ShardedJob } from "./shards.js";
 import { type Grain, slicesOf } from "./slices.js";
 import { type WorkerLink, WorkerLost, type WorkerSource } from "./worker-link.js";
 
@@ -46,20 +48,7 @@ export interface PrivateOverrides {
   readonly grain: Grain | null;
 }
 
-/** A worker, the buffers that it holds, and the shards that it computes. */
-export interface Member {
-  readonly link: WorkerLink;
-  /** One entry for each shard that was sent and is not answered: the queue of its call. All are of one call. */
-  readonly inFlight: ShardQueue[];
-  /** The versions of the cached buffers that it holds, by their ids. */
-  readonly stored: Map<number, number>;
-  /** Programs on it, and residents that it has alone. It is not terminated when a call of others is aborted. */
-  readonly tenants: Set<object>;
-  memoryBytes: number;
-  shardsDone: number;
-}
-
-export class PrivateRunner implements Runner {
+export class PrivateRunner implements Runner, Remote {
   readonly #kernels: Kernels;
   readonly #workers: WorkerSource;
   readonly #overrides: PrivateOverrides;
@@ -114,10 +103,6 @@ export class PrivateRunner implements Runner {
 
   get memoryBytes(): number {
     return this.members.reduce((total, { memoryBytes }) => total + memoryBytes, 0);
-  }
-
-  tasksDone(worker: number): number {
-    return this.members[worker]?.shardsDone ?? 0;
   }
 
   async run(job: Job, multiplications: number): Promise<Finished> {
@@ -222,7 +207,6 @@ export class PrivateRunner implements Runner {
     member.inFlight.push(queue);
     try {
       shard.take(await this.#ask(member, shard, queue));
-      member.shardsDone += 1;
     } catch (error) {
       queue.stop(this.#reasonOf(error, queue));
     }
@@ -302,7 +286,7 @@ export class PrivateRunner implements Runner {
           else
             this.members = [
               ...this.members,
-              { link, inFlight: [], stored: new Map(), tenants: new Set(), memoryBytes: 0, shardsDone: 0 },
+              { link, inFlight: [], stored: new Map(), tenants: new Set(), memoryBytes: 0 },
             ];
         } catch (error) {
           this.#lost = error instanceof WorkerLost ? error : new WorkerLost(causeText(error));

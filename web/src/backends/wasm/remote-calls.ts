@@ -3,16 +3,17 @@
 import { HeedError } from "../../base/errors.js";
 import type { Span } from "../backend.js";
 import { Batch, BatchedCalls } from "./batched-calls.js";
-import type { BufferPart, CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
+import type { BufferPart, ResidentBuffers } from "./cached-buffers.js";
 import type { CallBlock } from "./call-block.js";
 import type { Compute } from "./calls.js";
 import { SMALL_BYTES } from "./cost.js";
 import { type Job, JobBuilder } from "./job.js";
 import type { Kernels } from "./kernels.js";
 import type { Place } from "./place.js";
-import type { Member, PrivateRunner } from "./private-runner.js";
+import type { Member, Remote } from "./remote.js";
 import type { WasmResident } from "./resident.js";
 import type { OpenRung } from "./rung.js";
+import type { CachedBuffer } from "./shard.js";
 import { WorkerLost } from "./worker-link.js";
 
 /** The most calls in a batch. */
@@ -41,13 +42,13 @@ class RemoteBatch extends Batch {
 
 export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
   readonly #kernels: Kernels;
-  readonly #runner: PrivateRunner;
+  readonly #runner: Remote;
   readonly #buffers: ResidentBuffers;
   readonly #member: Member;
   /** What the calls change of the engine's residents. */
   #changes: (readonly [WasmResident, readonly Span[]])[] = [];
 
-  constructor(kernels: Kernels, runner: PrivateRunner, compute: Compute) {
+  constructor(kernels: Kernels, runner: Remote, compute: Compute) {
     super(compute, MOST_CALLS);
     this.#kernels = kernels;
     this.#runner = runner;
@@ -185,7 +186,7 @@ export async function bring(
 
 /** Bytes of residents as a worker has them. */
 async function read(
-  runner: PrivateRunner,
+  runner: Remote,
   member: Member,
   parts: readonly (Span & { readonly resident: WasmResident })[],
 ): Promise<readonly ArrayBuffer[]> {

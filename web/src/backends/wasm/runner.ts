@@ -4,8 +4,8 @@ import { HeedError } from "../../base/errors.js";
 import type { Span } from "../backend.js";
 import type { Job } from "./job.js";
 import { type Finished, throwStatus } from "./kernels.js";
-import type { PrivateRunner } from "./private-runner.js";
 import { type DoneMessage, NO_ROOM } from "./protocol.js";
+import type { Remote } from "./remote.js";
 import type { WasmResident } from "./resident.js";
 import type { WorkerLost } from "./worker-link.js";
 
@@ -23,14 +23,12 @@ export interface Runner {
   readonly calls: number;
   /** Size of the workers' own memories, as of their last answers. */
   readonly memoryBytes: number;
-  /** Tasks or shards that a worker has done so far. Tests read it. */
-  tasksDone(worker: number): number;
   /** Stops a running job early, if this runner can. */
   interrupt(job: Job): void;
   /** Called when a resident was freed, or when some of its bytes changed. */
   forget(resident: WasmResident, changed?: readonly Span[]): void;
   /** Itself, where a worker can keep what a program makes. */
-  readonly remote?: PrivateRunner;
+  readonly remote?: Remote;
   dispose(): void;
 }
 

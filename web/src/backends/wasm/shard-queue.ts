@@ -1,8 +1,7 @@
 // The shards of one call, handed out to workers: each worker first takes those of its own affinity, then steals what it may.
 
-import type { CachedBuffer } from "./cached-buffers.js";
 import type { Job } from "./job.js";
-import type { Shard } from "./shards.js";
+import type { CachedBuffer, Shard } from "./shard.js";
 import type { WorkerLink } from "./worker-link.js";
 
 export class ShardQueue {
@@ -24,7 +23,7 @@ export class ShardQueue {
   }
 
   next(worker: number, workers: number, link: WorkerLink): Shard | undefined {
-    if (this.only !== undefined && this.only !== link) return undefined;
+    if ((this.only ?? link) !== link) return undefined;
     // None of its own: the last one.
     const at = this.#left.findIndex(({ affinity }) => affinity % workers === worker);
     const [shard] = this.#left.splice(at, 1);

@@ -2,31 +2,15 @@
 // is in private-runner.ts.
 
 import type { Cut } from "../cut.js";
-import { arrayBufferOf, type BufferPart, type CachedBuffer, type ResidentBuffers } from "./cached-buffers.js";
+import { arrayBufferOf, type BufferPart, type ResidentBuffers } from "./cached-buffers.js";
 import { CallBlock, roomFor } from "./call-block.js";
 import { aligned, type InputPart, type Job, type OutputPart, type ResidentPart } from "./job.js";
 import { elementBytes, elementsOf, isPresent, makeDense, scatter, spanOf } from "./packed-views.js";
-import type { BlockMessage } from "./protocol.js";
+import type { CachedBuffer, Shard } from "./shard.js";
 import { type Slice, sliceCall } from "./slices.js";
-import type { WorkerLink } from "./worker-link.js";
-
-/** A message without its buffers. */
-type Message = Omit<BlockMessage, "buffers">;
 
 /** The memory of a result that becomes a resident. */
 type ResidentOf = (part: OutputPart) => Float32Array | undefined;
-
-export interface Shard {
-  /** Shards of one affinity read the same inputs, so one worker should compute them. */
-  readonly affinity: number;
-  /** The only worker that may compute it, because no other has what it reads; absent: any. */
-  readonly only?: WorkerLink;
-  readonly buffers: ReadonlySet<CachedBuffer>;
-  /** Asked for when it is sent. */
-  message(): Message;
-  /** Takes the results, in the message's order. */
-  take(outputs: readonly ArrayBuffer[]): void;
-}
 
 /** The job with one shard a slice. The constructor reads the caller's arrays. */
 export class ShardedJob {
@@ -72,7 +56,8 @@ export class ShardedJob {
     const views = [...inputs.filter((part) => !isInline(part)), ...residents.filter(({ word }) => word < this.#table)];
     const own = outputs.filter(({ word }) => isWhole || isPresent(sliced, word));
     const parts = [...views.map((part) => this.#viewPart(sliced, part)), ...this.#tableParts(cut, slice)];
-    const pack = (): Message => packBlock(operation, sliced, inputs.filter(isInline), parts, own, isWhole);
+    const pack = (): ReturnType<Shard["message"]> =>
+      packBlock(operation, sliced, inputs.filter(isInline), parts, own, isWhole);
     const message = isWhole ? pack() : null;
     return {
       buffers: new Set(parts.map(({ buffer }) => buffer)),
@@ -152,7 +137,7 @@ function packBlock(
   buffers: readonly BufferPart[],
   outputs: readonly OutputPart[],
   isWhole: boolean,
-): Message {
+): ReturnType<Shard["message"]> {
   const call = sliced.slice();
   const results = outputs.map(({ word, elements }) => {
     return [word, (isWhole ? elements : makeDense(call, word)) * Float32Array.BYTES_PER_ELEMENT] as const;

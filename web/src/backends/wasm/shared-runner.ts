@@ -44,10 +44,6 @@ export class SharedRunner implements Runner {
     return 0;
   }
 
-  tasksDone(worker: number): number {
-    return this.#kernels.tasksDone(worker) ?? 0;
-  }
-
   async run(job: Job): Promise<Finished> {
     const block = this.#kernels.write(job);
     this.#blocks.set(job, block);

@@ -18,6 +18,7 @@ export interface PoolModule {
   _heed_post(worker: number, call: number, workers: number): void;
   _heed_mailbox(worker: number): number;
   _heed_lose(worker: number): void;
+  /** Tests call it. */
   _heed_tasks_done(worker: number): number;
 }
 

@@ -76,11 +76,6 @@ export class WasmBackend implements RootBackend, Caller {
     return { total: engine + workers, engine, workers, tensors: residents.count, tensorBytes: residents.bytes };
   }
 
-  /** Tasks or shards that a worker has done so far. Tests read it. */
-  tasksDone(worker: number): number {
-    return this.#ladder.current("heed").runner.tasksDone(worker);
-  }
-
   use(module: ModuleName): Promise<void> {
     return this.#ladder.use(module);
   }
