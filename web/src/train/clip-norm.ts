@@ -48,6 +48,8 @@ async function clip(program: Program, model: Layer, most: number): Promise<Norms
     const made = await program.run(SQUARE_SUM, { rows: vectorOf(gradient) });
     sums.push(made.map(({ resident }) => resident));
   }
+  // All at once: each alone would be a message to a worker that has them.
+  await program.bring(sums.flat());
   let squares = 0;
   const layers = new Map<string, number>();
   for (const [at, { path }] of given.entries()) {
