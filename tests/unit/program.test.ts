@@ -148,7 +148,7 @@ describe.each(KINDS)("$name", ({ kind, threads }) => {
     const before = backend.memory();
     await run(1000);
     // A result is a MiB, and a thousand packed calls are less.
-    expect(backend.memory().engine - before.engine).toBeLessThan(2 ** 22);
+    expect(backend.memory().total - before.total).toBeLessThan(2 ** 22);
     expect(backend.memory()).toMatchObject({ tensors: 1, tensorBytes: before.tensorBytes });
     backend.dispose();
   });
@@ -177,9 +177,9 @@ describe.each(KINDS)("$name", ({ kind, threads }) => {
         const y = await within(backend, async (program) => program.download(await doubled(program, input, 6)));
         expect(y).toEqual(new Float32Array(count * 2 * WIDTH).fill(64));
         // The first round takes what the others use again.
-        if (round === 0) settled = backend.memory().engine;
+        if (round === 0) settled = backend.memory().total;
       }
-      expect(backend.memory().engine).toBe(settled);
+      expect(backend.memory().total).toBe(settled);
       backend.dispose();
     },
   );

@@ -1,0 +1,154 @@
+// What a program leaves in a worker with its own memory: it moves with the engine, outlives aborted calls, and its loss is told.
+
+import { expect, test } from "vitest";
+import type { Program, Resident } from "../../web/src/backends/backend.js";
+import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
+import type { Heed } from "../../web/src/index.js";
+import { GPT2Model, MultiHeadAttention } from "../../web/src/layers/index.js";
+import { POINTWISE } from "../../web/src/operations/pointwise.js";
+import { AdamW, clipNorm, crossEntropy, gradients } from "../../web/src/train/index.js";
+import { errorOf } from "../support/cases.js";
+import { type EngineKind, openBackend, openKind } from "../support/engines.js";
+import { ownWorkers } from "../support/own-workers.js";
+import { Random } from "../support/random.js";
+
+const PRIVATE: EngineKind = { variant: "simd", worker: "private-memory" };
+const SHARED: EngineKind = { variant: "simd", worker: "shared-memory" };
+
+const COUNT = 4096;
+
+/** x + x */
+async function twice(program: Program, resident: Resident): Promise<Resident> {
+  const rows = { resident, count: 64, length: 64 };
+  const rule = { activation: "none", bias: null, factor: null, addend: rows } as const;
+  const [made] = await program.run(POINTWISE, { input: rows, rule });
+  if (made === undefined) throw new Error("it has a result");
+  return made.resident;
+}
+
+/** Twice the numbers, where the program computed them. */
+async function leftBy(backend: WasmBackend, x: Resident): Promise<Resident> {
+  const program = await backend.program(null, "full");
+  const made = await twice(program, x);
+  await program.flush();
+  const kept = program.keep(made);
+  await program.close();
+  return kept;
+}
+
+const CONFIG = { model_type: "gpt2", vocab_size: 16, n_embd: 16, n_layer: 2, n_head: 2, n_positions: 16 };
+const TOKENS = { data: Array.from({ length: 32 }, (_, at) => (at * 5 + (at >> 2)) % 16), shape: [2, 16] };
+
+async function gradientsOf(model: GPT2Model): Promise<number> {
+  const { loss } = await gradients(model, async (pass) => {
+    const { logits } = await model.forward(TOKENS, { pass });
+    return { loss: await crossEntropy(logits, TOKENS.data, { pass }) };
+  });
+  return loss;
+}
+
+const parametersOf = async (model: GPT2Model): Promise<readonly Float32Array[]> =>
+  [...(await model.readParameters()).values()].map(({ data }) => data as Float32Array);
+
+test("it is there after the engine has moved to another module, and before", async () => {
+  const backend = await openBackend(PRIVATE, 2);
+  const numbers = new Random(5).floats(COUNT);
+  const x = backend.upload(numbers);
+  const kept = [await leftBy(backend, x), await leftBy(backend, x)];
+  for (const module of ["training", "narrow", "core"] as const) {
+    await backend.use(module);
+    for (const one of kept) expect(await backend.download(one)).toEqual(numbers.map((number) => 2 * number));
+    kept.push(await leftBy(backend, kept[0] ?? x));
+    const last = kept.pop() ?? x;
+    expect(await backend.download(last)).toEqual(numbers.map((number) => 4 * number));
+    backend.free(last);
+  }
+  for (const one of [...kept, x]) backend.free(one);
+  expect(backend.memory().tensors).toBe(0);
+  backend.dispose();
+});
+
+test("an aborted call that takes long does not end the worker that has it", async () => {
+  const { workers, wasm } = ownWorkers();
+  const backend = await openBackend(PRIVATE, 1, {
+    ...wasm,
+    grain: { least: 2 ** 40, most: 2 ** 40, count: 1, upTo: 1 },
+  });
+  const numbers = new Random(6).floats(COUNT);
+  const kept = await leftBy(backend, backend.upload(numbers));
+  const long = backend.upload(new Float32Array(2 ** 21).fill(1));
+  const rows = { resident: long, count: 2 ** 15, length: 64 };
+  const program = await backend.program(null, "full");
+  const before = workers.length;
+  const abort = new AbortController();
+  const rule = { activation: "gelu", bias: null, factor: null, addend: null } as const;
+  const aborted = errorOf(() => backend.run(POINTWISE, { input: rows, rule }, abort.signal));
+  abort.abort();
+  expect(await aborted).toMatchObject({ code: "aborted" });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await program.close();
+  expect(workers).toHaveLength(before);
+  expect(await backend.download(kept)).toEqual(numbers.map((number) => 2 * number));
+  backend.dispose();
+});
+
+test("training has the bits of shared memory, and its gradients and moments stay in the worker", async () => {
+  const run = async (kind: EngineKind) => {
+    using engine = await openKind(kind, { threads: 1 });
+    const model = new GPT2Model(CONFIG, { engine }).init({ seed: 3 });
+    const optimizer = new AdamW(model, { learningRate: 0.01 });
+    const losses: unknown[] = [];
+    for (let step = 0; step < 4; step++) {
+      losses.push(await gradientsOf(model), await clipNorm(model, 1), await model.readGradients());
+      await optimizer.step();
+    }
+    return { losses, parameters: await parametersOf(model) };
+  };
+  expect(await run(PRIVATE)).toEqual(await run(SHARED));
+});
+
+test("a lost worker costs gradients and moments, and says so; parameters stay, and training goes on without them", async () => {
+  const { workers, wasm } = ownWorkers();
+  const engine: Heed = await openKind(PRIVATE, { threads: 1, wasm: wasm as never });
+  const model = new GPT2Model(CONFIG, { engine }).init({ seed: 3 });
+  const optimizer = new AdamW(model);
+  await gradientsOf(model);
+  await optimizer.step();
+  const before = await parametersOf(model);
+  const loss = await gradientsOf(model);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  for (let again = 0; again < 2; again++) {
+    expect(await errorOf(() => optimizer.step())).toMatchObject({ name: "HeedError", code: "device-lost" });
+  }
+  expect(await parametersOf(model)).toEqual(before);
+  await optimizer.clear();
+  expect(await gradientsOf(model)).toBe(loss);
+  expect((await errorOf(() => optimizer.step())).message).toMatch(/memory of a worker that is lost/);
+  await new AdamW(model).step();
+  expect(await parametersOf(model)).not.toEqual(before);
+  engine.dispose();
+});
+
+test("pages of a cache that a pass wrote to are there for calls of any kind", async () => {
+  const run = async (kind: EngineKind, dtype: "f32" | "f16" | "i8") => {
+    using engine = await openKind(kind, { threads: kind.worker === "private-memory" ? 2 : 1 });
+    const layer = new MultiHeadAttention({ embedDim: 64, heads: 4, engine }).init({ seed: 4 });
+    const cache = await engine.createCache({ batch: 2, kvHeads: 4, headDim: 16, maxLength: 256, dtype });
+    const random = new Random(7);
+    const tensor = (length: number) => ({ data: random.floats(2 * length * 64), shape: [2, length, 64] });
+    const heads = (length: number) => ({ data: random.floats(2 * 4 * length * 16), shape: [2, 4, length, 16] });
+    const results: unknown[] = [];
+    for (const length of [70, 1, 1, 3]) {
+      const x = tensor(length);
+      results.push((await layer.forward(x, x, x, { causal: true, cache })).output);
+      const [query, key, value] = [heads(2), heads(2), heads(2)];
+      results.push(engine.attentionSync(query, key, value, { cache, causal: true }).output);
+      results.push((await engine.attention(query, key, value, { cache, causal: true })).output);
+      await cache.truncate(cache.length - 3);
+      await cache.reorder([1, 1]);
+    }
+    return results;
+  };
+  for (const dtype of ["f32", "f16", "i8"] as const)
+    expect(await run(PRIVATE, dtype)).toEqual(await run(SHARED, dtype));
+});
