@@ -28,8 +28,6 @@ export function trainingPicture(
   const now = (): Partial<Trained> => trained.get(store.state.given) ?? {};
   const training: Training<Given, Moment> = new Training({
     engine,
-    every: { right: EVERY, own: EVERY },
-    steps: { right: STEPS, own: STEPS },
     learn: async (run, seen, say) => {
       const { trainPair } = await import("./learn.js");
       trained.delete(run.kind);
@@ -42,7 +40,7 @@ export function trainingPicture(
       const { pair } = now();
       if (pair !== undefined) trained.set(given, { pair, learnt: await examine(pair, LENGTHS, signal) });
     },
-    chosen: () => ({ kind: store.state.given, step: store.state.step }),
+    chosen: () => ({ kind: store.state.given, step: store.state.step, every: EVERY, steps: STEPS }),
     go: (step) => store.change({ step }),
     series: (moments) => {
       // With attention, where the decoder was given the other characters.

@@ -31,16 +31,21 @@ export function withLoss<Look extends { readonly step: number }>(seen: (look: Lo
   };
 }
 
+interface Chosen<Kind extends string> {
+  readonly kind: Kind;
+  readonly step: number;
+  /** Steps between two moments, and how many are trained before the last of them. */
+  readonly every: number;
+  readonly steps: number;
+}
+
 interface Course<Kind extends string, Seen extends Moment> {
   readonly engine: Engine;
-  /** Steps between two moments, and how many are trained before the last of them. */
-  readonly every: Readonly<Record<Kind, number>>;
-  readonly steps: Readonly<Record<Kind, number>>;
   readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void, say: (text: string) => void) => Promise<void>;
   /** Follows the training, whose time it does not count in. */
   readonly after?: (signal: AbortSignal) => Promise<void>;
   /** What is to be trained, and the step that is shown; asked each time. */
-  readonly chosen: () => { readonly kind: Kind; readonly step: number };
+  readonly chosen: () => Chosen<Kind>;
   /** Shows another step. */
   readonly go: (step: number) => void;
   /** The curves, of which an empty one is not shown; `values`: the steps of all moments that are to come. */
@@ -78,10 +83,9 @@ export class Training<Kind extends string, Seen extends Moment> {
 
   /** All that lies between two moments of the pointer is drawn as well; what is not drawn yet goes on as it ends. */
   #expect(index: number, value: number): void {
-    const { every, steps, chosen } = this.#course;
-    const { kind } = chosen();
+    const { kind, every, steps } = this.#course.chosen();
     const before = this.#expected.get(kind);
-    const curve = before ?? Array.from({ length: steps[kind] / every[kind] + 1 }, () => value);
+    const curve = before ?? Array.from({ length: steps / every + 1 }, () => value);
     const from = before === undefined ? 0 : this.#drawnLast;
     const [start = value, way] = [curve[from], Math.abs(index - from)];
     for (let at = 1; at <= way; at++) curve[from + Math.sign(index - from) * at] = start + ((value - start) * at) / way;
@@ -91,17 +95,14 @@ export class Training<Kind extends string, Seen extends Moment> {
     this.draw();
   }
 
-  #hinted(kind: Kind): string {
+  #hinted({ kind, every }: Chosen<Kind>): string {
     const expected = this.#expected.get(kind);
     if (this.moments.length === 0)
       return expected === undefined
         ? "Draw how the loss will fall, before you train."
         : "Now train, and the real one grows over yours.";
     if (expected === undefined || this.#running !== undefined) return "";
-    const { every } = this.#course;
-    const gaps = this.moments.map(({ step, loss }) =>
-      Math.abs(loss - (expected[Math.round(step / every[kind])] ?? loss)),
-    );
+    const gaps = this.moments.map(({ step, loss }) => Math.abs(loss - (expected[Math.round(step / every)] ?? loss)));
     return `Your curve was off by ${exact(gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, 2)} on average.`;
   }
 
@@ -118,15 +119,23 @@ export class Training<Kind extends string, Seen extends Moment> {
     return this.#seen.get(kind) ?? [];
   }
 
+  /** What was trained last, but for what is shown. */
+  get before(): readonly [kind: Kind, moments: readonly Seen[]] | undefined {
+    const { kind } = this.#course.chosen();
+    return Array.from(this.#seen)
+      .filter(([other]) => other !== kind)
+      .at(-1);
+  }
+
   /** The moment that is shown; undefined before any training. */
   get moment(): Seen | undefined {
     return this.moments[this.#cursor];
   }
 
   get #cursor(): number {
-    const { kind, step } = this.#course.chosen();
+    const { kind, step, every } = this.#course.chosen();
     const last = this.moments.length - 1;
-    return this.#running === kind ? last : Math.min(Math.round(step / this.#course.every[kind]), last);
+    return this.#running === kind ? last : Math.min(Math.round(step / every), last);
   }
 
   get isRunning(): boolean {
@@ -153,10 +162,11 @@ export class Training<Kind extends string, Seen extends Moment> {
   }
 
   async #train(signal: AbortSignal, say: (text: string) => void): Promise<string> {
-    const { engine, chosen, changed, steps, learn, after } = this.#course;
+    const { engine, chosen, changed, learn, after } = this.#course;
     const heed = await engine.started();
-    const { kind } = chosen();
+    const { kind, steps } = chosen();
     const moments: Seen[] = [];
+    this.#seen.delete(kind);
     this.#seen.set(kind, moments);
     this.#running = kind;
     let isDrawing = false;
@@ -172,7 +182,7 @@ export class Training<Kind extends string, Seen extends Moment> {
     try {
       const seen = (moment: Seen): void => {
         moments.push(moment);
-        say(`Step ${moment.step} of ${steps[kind]}`);
+        say(`Step ${moment.step} of ${steps}`);
         void draw();
       };
       await learn({ heed, kind, signal }, seen, say);
@@ -183,7 +193,7 @@ export class Training<Kind extends string, Seen extends Moment> {
       this.#running = undefined;
       await inFrames(changed());
     }
-    return `${steps[kind]} steps in ${exact(seconds, 1)} s.`;
+    return `${steps} steps in ${exact(seconds, 1)} s.`;
   }
 
   draw(): void {
@@ -191,14 +201,15 @@ export class Training<Kind extends string, Seen extends Moment> {
     this.slider.limit(this.moments.at(-1)?.step ?? 1);
     this.slider.enable(this.moments.length > 0 && this.#running === undefined);
     this.slider.show(step, String(step));
-    const { chosen, every, steps, series, mostLoss } = this.#course;
-    const { kind } = chosen();
+    const { chosen, series, mostLoss } = this.#course;
+    const now = chosen();
+    const { kind, every, steps } = now;
     // The table behind the curve says what there is; the axis has room for what is to come.
-    const values = Array.from({ length: steps[kind] / every[kind] + 1 }, (_, index) => index * every[kind]);
+    const values = Array.from({ length: steps / every + 1 }, (_, index) => index * every);
     const ticks = values.filter((_, index) => index % ((values.length - 1) / 5) === 0);
     const expected = this.#expected.get(kind) ?? [];
     this.chart.draws = this.moments.length > 0 ? undefined : (index, value) => this.#expect(index, value);
-    this.hint.textContent = this.#hinted(kind);
+    this.hint.textContent = this.#hinted(now);
     this.chart.show({
       label: "Loss against the step of training",
       x: { name: "step", values, log: false, ticks },
