@@ -10,6 +10,7 @@ import { button, calm, h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { picture } from "../../src/ui/picture.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
+import { heedCode, torchCode } from "./code.js";
 import { gradientsPicture } from "./gradients-picture.js";
 import {
   alignmentView,
@@ -54,6 +55,7 @@ tellingRoom({
     // Networks that were loaded have an engine's answers of their own.
     computedFrom: [],
   },
+  code: { heed: heedCode, torch: torchCode },
   matrices: MATRICES,
   build: translationRoom,
 });

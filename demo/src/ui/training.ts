@@ -18,17 +18,55 @@ export interface Run<Kind extends string> {
   readonly signal: AbortSignal;
 }
 
-/** For a training that looks before a step: hands over each look with the loss of its step, which is that of the model before it. */
-export function withLoss<Look extends { readonly step: number }>(seen: (look: Look & Moment) => void) {
-  let last: Look | undefined;
-  return {
-    onLook: (look: Look) => {
-      last = look;
-    },
-    onStep: ({ step, loss }: Moment) => {
-      if (last?.step === step) seen({ ...last, loss });
-    },
-  };
+/** What a training that looks before a step is given. */
+interface Watch<Look> {
+  readonly onLook: (look: Look) => Promise<void>;
+  readonly onStep: (step: Moment) => void;
+}
+
+/**
+ * Trains one, or two that go on in turns from look to look, so that both losses fall before one's eyes and no two steps are in memory at
+ * once. Hands over the looks of all after as many steps, with the losses of these, which are those of the models before them.
+ */
+export async function inTurns<Look extends { readonly step: number }, Trained>(
+  runs: readonly ((watch: Watch<Look>) => Promise<Trained>)[],
+  seen: (looks: readonly (Look & Moment)[]) => void,
+): Promise<readonly Trained[]> {
+  const looks: (Look & Moment)[] = [];
+  let waiting: (() => void) | undefined;
+  let isAlone = runs.length === 1;
+  /** Waits until the other passes, or has ended. */
+  const pass = (): Promise<void> =>
+    new Promise((go) => {
+      const other = waiting;
+      waiting = go;
+      if (isAlone) go();
+      else other?.();
+    });
+  const ended = await Promise.allSettled(
+    runs.map(async (run, index) => {
+      let last: Look | undefined;
+      const onLook = (look: Look): Promise<void> => {
+        last = look;
+        return pass();
+      };
+      const onStep = ({ step, loss }: Moment): void => {
+        if (last?.step !== step) return;
+        looks[index] = { ...last, loss };
+        if (runs.every((_, other) => looks[other]?.step === step)) seen(looks);
+      };
+      try {
+        return await run({ onLook, onStep });
+      } finally {
+        isAlone = true;
+        waiting?.();
+      }
+    }),
+  );
+  return ended.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
 }
 
 interface Chosen<Kind extends string> {
@@ -41,7 +79,7 @@ interface Chosen<Kind extends string> {
 
 interface Course<Kind extends string, Seen extends Moment> {
   readonly engine: Engine;
-  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void, say: (text: string) => void) => Promise<void>;
+  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void) => Promise<void>;
   /** Follows the training, whose time it does not count in. */
   readonly after?: (signal: AbortSignal) => Promise<void>;
   /** What is to be trained, and the step that is shown; asked each time. */
@@ -185,7 +223,7 @@ export class Training<Kind extends string, Seen extends Moment> {
         say(`Step ${moment.step} of ${steps}`);
         void draw();
       };
-      await learn({ heed, kind, signal }, seen, say);
+      await learn({ heed, kind, signal }, seen);
       seconds = (performance.now() - begun) / 1000;
       await after?.(signal);
     } finally {
