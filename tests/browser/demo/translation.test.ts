@@ -401,7 +401,7 @@ test("a gradient vanishes on the way through the states, and reaches all of them
   expect(other.slice(0, 30)).toEqual(Array(30).fill(0.5));
   expect(Math.max(...other)).toBe(other.at(-1));
   expect(await status(page, "gradients").textContent()).toMatch(
-    /“3” gets \d\s×\s10⁻³ with attention, \d\s×\s10⁻¹[12] without/,
+    /“3” gets \d\s×\s10⁻³ with attention, \d\s×\s10⁻¹[¹²] without/,
   );
 });
 
