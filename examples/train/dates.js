@@ -146,28 +146,20 @@ export function restore(parameters, { attention = "additive", engine } = {}) {
 
 const answering = (model) => ({ model, answer: (text) => answer(model, text) });
 
-/** The share of dates that were in no sentence of the training whose whole answer is right. */
-export async function accuracy(trained, options) {
-  return (await rightOf(trained, options)).dates;
-}
-
 /**
- * Also the share of each of their characters, each of which follows right ones. `filler`: words before the date, and after it.
+ * The share of dates that were in no sentence of the training whose whole answer is right, each character after right ones. `filler`: words
+ * before the date, and after it.
  *
  * @param {{ model: Layer }} trained
  * @param {{ seed?: number, count?: number, filler?: number }} [options]
  */
-export async function rightOf({ model }, { seed = 1e6, count = 256, filler } = {}) {
+export async function accuracy({ model }, { seed = 1e6, count = 256, filler } = {}) {
   const random = randomOf(seed);
   const batch = batchOf(Array.from({ length: count }, () => draw(random, { isNew: true, filler })));
   const { logits } = await model.forward(batch, {});
   const right = batch.targets.map((target, at) => largest(logits, at) === target);
   const answers = Array.from({ length: count }, (_, row) => right.slice(row * ANSWER, (row + 1) * ANSWER));
-  const shareOf = (all) => all.filter(Boolean).length / all.length;
-  return {
-    dates: shareOf(answers.map((answer) => answer.every(Boolean))),
-    characters: Array.from({ length: ANSWER }, (_, at) => shareOf(answers.map((answer) => answer[at]))),
-  };
+  return answers.filter((answer) => answer.every(Boolean)).length / count;
 }
 
 /** Writes one character after the other, and gives for each the weights of the characters of the text, and their scores. */

@@ -43,7 +43,7 @@ const PARTS_OF: Readonly<Record<Task, number>> = { copy: 2, reverse: 2, sort: 3,
 export const partsOf = (task: Task): readonly Part[] => PARTS.slice(0, PARTS_OF[task]);
 
 export const RIVALS = ["nobody", "whole", ...PARTS] as const;
-export type Rival = (typeof RIVALS)[number];
+type Rival = (typeof RIVALS)[number];
 export const RIVAL_NAMES: Readonly<Record<Rival, string>> = {
   nobody: "nobody",
   whole: "all parts",

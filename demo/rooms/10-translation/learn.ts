@@ -2,7 +2,7 @@
 // trains, or sends a gradient back.
 
 import type { Heed } from "heed";
-import { type Look, reach, rightOf, train, untrained } from "../../../examples/train/dates.js";
+import { accuracy, type Look, reach, train, untrained } from "../../../examples/train/dates.js";
 import { inTurns, type Run } from "../../src/ui/training.js";
 import { readable } from "./reading.js";
 import { EVERY, type Given, KINDS, type Kind, LESSONS, type Learnt, type Moment } from "./training.js";
@@ -30,16 +30,15 @@ export async function trainPair(
   return { dot, none };
 }
 
-/** On dates that are new to both: what they get right of short texts, character by character, and of longer ones as a whole. */
+/** What both get right of dates that are new to them, in texts of these lengths. */
 export async function examine(pair: Pair, lengths: readonly number[], signal: AbortSignal): Promise<Learnt> {
-  const examined = async (kind: Kind) => {
-    const { characters } = await rightOf(pair[kind], { count: 128 });
+  const examined = async (kind: Kind): Promise<readonly number[]> => {
     const dates: number[] = [];
     for (const filler of lengths) {
       signal.throwIfAborted();
-      dates.push((await rightOf(pair[kind], { count: 128, filler })).dates);
+      dates.push(await accuracy(pair[kind], { count: 128, filler }));
     }
-    return { characters, dates };
+    return dates;
   };
   return { dot: await examined("dot"), none: await examined("none") };
 }

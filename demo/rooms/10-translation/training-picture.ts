@@ -16,12 +16,12 @@ import { EVERY, type Given, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment
 /** What there is of a training: both networks, and what they get right. */
 type Trained = Readonly<{ pair: Pair; learnt?: Learnt }>;
 
-/** `look` shows what is new in one of both grids. */
+/** `look` shows what is new in the grid. */
 export function trainingPicture(
   store: TranslationStore,
   engine: Engine,
-  { own: alignment, learnt: right }: Readonly<Record<"own" | "learnt", readonly HTMLElement[]>>,
-  look: (name: "own" | "learnt") => void,
+  alignment: readonly HTMLElement[],
+  look: () => void,
 ) {
   const trained = new Map<Given, Trained>();
   let cursor = 0;
@@ -66,7 +66,6 @@ export function trainingPicture(
   const parts = [
     [answers, ...alignment, training.slider.element],
     [training.chart, training.hint],
-    [h("h3", {}, "Right, character by character"), ...right],
     [h("h3", {}, "Whole dates right, against length"), lengths],
   ];
   const { element, say } = picture({
@@ -87,8 +86,7 @@ export function trainingPicture(
     answers.replaceChildren(
       ...KINDS.map((kind) => h("span", {}, `${KIND_NAMES[kind]} `, h("output", {}, dates[kind] ?? "?".repeat(10)))),
     );
-    yield look("own");
-    yield look("learnt");
+    yield look();
     lengths.show(lengthView(now().learnt, cursor));
     yield say(textOf(now().learnt, store.state.given));
   }
@@ -120,7 +118,7 @@ function textOf(learnt: Learnt | undefined, given: Given): string {
       ? "Two recurrent networks learn dates alone, then dates between two words. One looks back at every state of the encoder; the other has only the last, 80 numbers. Given the right characters, teacher forcing, the decoder reads a whole date at once."
       : "Given its own characters, the decoder must write each date before it learns from it, one character after the other: half again as long. In use there is no teacher either. Will it learn more?";
   }
-  const at = (words: number) => KINDS.map((kind) => percent(learnt[kind].dates[LENGTHS.indexOf(words)] ?? 0));
+  const at = (words: number) => KINDS.map((kind) => percent(learnt[kind][LENGTHS.indexOf(words)] ?? 0));
   const [[dot, none], [far, forgotten]] = [at(0), at(MANY)];
   const found = `Of dates alone, ${dot} are right with attention, ${none} without. With ${MANY} words on each side, ${far} and ${forgotten}.`;
   return given === "right"
@@ -139,7 +137,7 @@ function lengthView(learnt: Learnt | undefined, cursor: number): ChartView {
     x: { name: "words before and after", values: LENGTHS, log: false },
     y: { name: "right", most: 1 },
     series: KINDS.flatMap((kind) =>
-      learnt ? [{ name: KIND_NAMES[kind], values: learnt[kind].dates, tone: TONES[kind] }] : [],
+      learnt ? [{ name: KIND_NAMES[kind], values: learnt[kind], tone: TONES[kind] }] : [],
     ),
     cursor,
   };

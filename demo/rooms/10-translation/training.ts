@@ -34,7 +34,5 @@ export interface Moment extends AnyMoment {
   readonly other: { readonly date: string; readonly loss: number };
 }
 
-/** The accuracy of each character of a date, after right ones, and of whole dates, for each length. */
-export type Learnt = Readonly<
-  Record<Kind, { readonly characters: readonly number[]; readonly dates: readonly number[] }>
->;
+/** The share of dates that are right, for each length. */
+export type Learnt = Readonly<Record<Kind, readonly number[]>>;
