@@ -65,8 +65,7 @@ export function trainingPicture(
   };
   const parts = [
     [answers, ...alignment, training.slider.element],
-    [training.chart, training.hint],
-    [h("h3", {}, "Whole dates right, against length"), lengths],
+    [training.chart, training.hint, h("h3", {}, "Whole dates right, against length"), lengths],
   ];
   const { element, say } = picture({
     name: "training",
