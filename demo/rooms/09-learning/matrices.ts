@@ -16,8 +16,8 @@ import {
   VALUE_WIDTH,
   WIDTH,
 } from "./scene.js";
-import { LETTERS, watched } from "./state.js";
-import type { Moment } from "./training-picture.js";
+import { LETTERS, watched, without } from "./state.js";
+import type { Moment } from "./training.js";
 
 export const NAMES = ["M", "A", "dA", "dS", "dV", "dK", "dQ"] as const;
 export type Name = (typeof NAMES)[number];
@@ -47,15 +47,24 @@ export function viewOf(name: Name, scene: LearningScene, { answer, moment }: Fou
   return { name, title, about, matrix, rowLabels, colLabels, tone: name === "A" ? "share" : "signed", full: 1 };
 }
 
-/** Before any training all weights are alike. */
-function trainedView({ state }: LearningScene, moment: Moment | undefined): MatrixView {
+/** Before any training all that an output may see has the same weight. */
+function untrained({ state }: LearningScene, row: number, col: number): number {
+  const isCausal = state.task === "induction" && !without(state).includes("mask");
+  const seen = isCausal ? row + 1 : LETTERS;
+  return col < seen ? 1 / seen : 0;
+}
+
+function trainedView(scene: LearningScene, moment: Moment | undefined): MatrixView {
+  const { state } = scene;
+  const letters = Array.from(watched(state));
   return {
     name: "M",
     title: "Attention",
     about: `which letter each output looks at, ${moment === undefined ? "before training" : `after ${moment.step} steps`}`,
-    matrix: fill(LETTERS, LETTERS, (row, col) => moment?.weights[row * LETTERS + col] ?? 1 / LETTERS),
-    rowLabels: numbered("", LETTERS),
-    colLabels: Array.from(watched(state)),
+    matrix: fill(LETTERS, LETTERS, (row, col) => moment?.weights[row * LETTERS + col] ?? untrained(scene, row, col)),
+    // An output that names the next letter stands at the letter before.
+    rowLabels: state.task === "induction" ? letters : numbered("", LETTERS),
+    colLabels: letters,
     tone: "share",
     full: 1,
   };
@@ -140,13 +149,19 @@ const TELL: Readonly<Record<Exclude<Part, "A">, (scene: LearningScene, place: Pl
   }),
 };
 
-function explainTrained({ state }: LearningScene, row: number, col: number, moment: Moment | undefined): Explanation {
-  const letters = Array.from(watched(state));
+function explainTrained(scene: LearningScene, row: number, col: number, moment: Moment | undefined): Explanation {
+  const letters = Array.from(watched(scene.state));
   const subject = `output ${row + 1} looks at “${letters[col]}”`;
   if (moment === undefined) {
-    const sentence = "Nothing has been learnt yet: every letter is as good as any other.";
-    const result = 1 / LETTERS;
-    return { subject, sentence, last: `1 / ${LETTERS} = ${result}`, result, lights: [] };
+    const sentence = "Nothing has been learnt yet: every letter that is seen is as good as any other.";
+    const result = untrained(scene, row, col);
+    return {
+      subject,
+      sentence,
+      last: result === 0 ? "hidden" : `1 / ${1 / result} = ${small(result)}`,
+      result,
+      lights: [],
+    };
   }
   const from = row * LETTERS;
   return softened(Array.from(moment.scores.subarray(from, from + LETTERS)), letters, {

@@ -1,4 +1,4 @@
-// Room 9, learning: a model that is trained here, the ways of a gradient through attention, and a sentence as many lessons.
+// Room 9, learning: models that are trained here, the ways of a gradient through attention, and a sentence as many lessons.
 
 import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
@@ -12,7 +12,7 @@ import { callsOf, heedCode, type LearningAnswer, readAnswers, torchCode } from "
 import { explain, NAMES, type Name, viewOf } from "./matrices.js";
 import { paths } from "./paths.js";
 import { type LearningScene, sceneOf, total } from "./scene.js";
-import { FACTORS, LEARNING_STATE } from "./state.js";
+import { FACTORS, guessedRow, LEARNING_STATE } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
 import "../../style/learning.css";
 
@@ -60,7 +60,10 @@ function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): B
   return {
     above: [training.task],
     pictures: [training, gradients, lessonsPicture()],
-    first: () => ({ name: "M", row: 0, col: bestOf(view("M").matrix, 0) }),
+    first: () => {
+      const row = guessedRow(room.scene.state.task);
+      return { name: "M", row, col: bestOf(view("M").matrix, row) };
+    },
     explain: (spot) => explain(room.scene, spot, found()),
     show: () => {
       const { scene } = room;

@@ -6,19 +6,11 @@ import { fill, rowsOf, stack, unstack, widestGap } from "../../src/model/matrix.
 import { type Explanation, softened } from "../../src/ui/explanation.js";
 import { type NamedSpot, weighed } from "../../src/ui/named-matrices.js";
 import { nameOf } from "./lines.js";
-import { ANSWER, labelsOf, NAMES, NETWORKS, type Network, RECORDED, type Reading } from "./reading.js";
-import { KIND_NAMES, KINDS, type Learnt } from "./training.js";
+import { labelsOf, NAMES, NETWORKS, type Network, RECORDED, type Reading } from "./reading.js";
 
 export function alignmentView(name: Network | "own", { text, date, weights }: Reading): MatrixView {
   const title = name === "own" ? "Trained here" : NAMES[name];
   return { name, ...weighed(title, `attention weights of “${date}”`, weights, Array.from(date), labelsOf(text)) };
-}
-
-/** Before any training, nothing is right. */
-export function learntView(learnt: Learnt | undefined): MatrixView {
-  const right = fill(KINDS.length, ANSWER, (row, col) => learnt?.[KINDS[row] ?? "dot"].characters[col] ?? 0);
-  const [about, kinds] = ["how often each character is right", KINDS.map((kind) => KIND_NAMES[kind])];
-  return { name: "learnt", ...weighed("Right", about, right, kinds, Array.from("yyyy-mm-dd")) };
 }
 
 /** The kernel's weights, and how far they are from the page's arithmetic at most. */
@@ -47,16 +39,4 @@ export function explain({ text, date, scores, kernel }: Reading, light: NamedSpo
   const subject = `${nameOf(date[row] ?? "")} looks at ${nameOf(text[col] ?? "")}`;
   const found = kernel?.data[row * kernel.cols + col];
   return softened(rowsOf(scores)[row] ?? [], labelsOf(text), { subject, at: col, kernel: found, light });
-}
-
-export function explainLearnt(learnt: Learnt | undefined, row: number, col: number): Explanation {
-  const kind = KINDS[row] ?? "dot";
-  const result = learnt?.[kind].characters[col] ?? 0;
-  return {
-    subject: `character ${col + 1}, ${KIND_NAMES[kind]}`,
-    sentence: "In how many of 128 new dates this character is right, after right ones.",
-    last: learnt === undefined ? "Nothing has been trained yet." : "",
-    result,
-    lights: [{ name: "learnt", row, col }],
-  };
 }

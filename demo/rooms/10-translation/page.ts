@@ -10,16 +10,9 @@ import { button, calm, h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { picture } from "../../src/ui/picture.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
+import { heedCode, torchCode } from "./code.js";
 import { gradientsPicture } from "./gradients-picture.js";
-import {
-  alignmentView,
-  callsOf,
-  explain,
-  explainLearnt,
-  learntView,
-  readAnswers,
-  type TranslationAnswer,
-} from "./grids.js";
+import { alignmentView, callsOf, explain, readAnswers, type TranslationAnswer } from "./grids.js";
 import { kindsOfModels } from "./kinds.js";
 import { linesOf, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
@@ -41,7 +34,7 @@ const WRITTEN = { written: ANSWER, begun: "" };
 const PACE = 500;
 
 const store = new Store(TRANSLATION_STATE);
-const MATRICES = [...NETWORKS, "own", "learnt"] as const;
+const MATRICES = [...NETWORKS, "own"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
 tellingRoom({
@@ -54,6 +47,7 @@ tellingRoom({
     // Networks that were loaded have an engine's answers of their own.
     computedFrom: [],
   },
+  code: { heed: heedCode, torch: torchCode },
   matrices: MATRICES,
   build: translationRoom,
 });
@@ -94,9 +88,8 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     ],
     data: () => ({ state: room.scene, reading: readingBy() }),
   });
-  const grids = { own: matrices.of("own"), learnt: matrices.of("learnt") };
-  const training = trainingPicture(store, engine, grids, (name) => {
-    matrices.show(viewOf, [name]);
+  const training = trainingPicture(store, engine, matrices.of("own"), () => {
+    matrices.show(viewOf, ["own"]);
     teller.tell();
   });
   const scores = twoScores(networks, (network) => matrices.of(network));
@@ -124,11 +117,11 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   function viewOf(name: MatrixName): MatrixView {
-    return name === "learnt" ? learntView(training.now().learnt) : alignmentView(name, readingBy(name));
+    return alignmentView(name, readingBy(name));
   }
 
   /** What the kernel found of the recorded scores goes with them. */
-  function readingBy(network: Exclude<MatrixName, "learnt"> = room.scene.network): Reading {
+  function readingBy(network: MatrixName = room.scene.network): Reading {
     if (network === "own") return training.reading();
     const reading = networks.readings[network];
     const kernel = room.answer?.weights.get(network);
@@ -173,8 +166,7 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     ),
     pictures: [element, scores, beam, training, gradients, kindsOfModels()],
     first: () => spotOf(Math.max(0, room.scene.written - 1)),
-    explain: ({ name, row, col }) =>
-      name === "learnt" ? explainLearnt(training.now().learnt, row, col) : explain(readingBy(name), { name, row, col }),
+    explain: (spot) => explain(readingBy(spot.name), spot),
     explainOther: (cell) => (cell.name === BEAM ? beam.explain(cell) : undefined),
     show: () => {
       const { scene, answer } = room;

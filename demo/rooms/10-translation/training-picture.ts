@@ -16,25 +16,23 @@ import { EVERY, type Given, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment
 /** What there is of a training: both networks, and what they get right. */
 type Trained = Readonly<{ pair: Pair; learnt?: Learnt }>;
 
-/** `look` shows what is new in one of both grids. */
+/** `look` shows what is new in the grid. */
 export function trainingPicture(
   store: TranslationStore,
   engine: Engine,
-  { own: alignment, learnt: right }: Readonly<Record<"own" | "learnt", readonly HTMLElement[]>>,
-  look: (name: "own" | "learnt") => void,
+  alignment: readonly HTMLElement[],
+  look: () => void,
 ) {
   const trained = new Map<Given, Trained>();
   let cursor = 0;
   const now = (): Partial<Trained> => trained.get(store.state.given) ?? {};
   const training: Training<Given, Moment> = new Training({
     engine,
-    every: { right: EVERY, own: EVERY },
-    steps: { right: STEPS, own: STEPS },
-    learn: async (run, seen, say) => {
+    learn: async (run, seen) => {
       const { trainPair } = await import("./learn.js");
       trained.delete(run.kind);
       const text = store.state.text.trim() || RECORDED.text;
-      trained.set(run.kind, { pair: await trainPair({ ...run, text }, seen, say) });
+      trained.set(run.kind, { pair: await trainPair({ ...run, text }, seen) });
     },
     after: async (signal) => {
       const { examine } = await import("./learn.js");
@@ -42,7 +40,7 @@ export function trainingPicture(
       const { pair } = now();
       if (pair !== undefined) trained.set(given, { pair, learnt: await examine(pair, LENGTHS, signal) });
     },
-    chosen: () => ({ kind: store.state.given, step: store.state.step }),
+    chosen: () => ({ kind: store.state.given, step: store.state.step, every: EVERY, steps: STEPS }),
     go: (step) => store.change({ step }),
     series: (moments) => {
       // With attention, where the decoder was given the other characters.
@@ -67,9 +65,7 @@ export function trainingPicture(
   };
   const parts = [
     [answers, ...alignment, training.slider.element],
-    [training.chart, training.hint],
-    [h("h3", {}, "Right, character by character"), ...right],
-    [h("h3", {}, "Whole dates right, against length"), lengths],
+    [training.chart, training.hint, h("h3", {}, "Whole dates right, against length"), lengths],
   ];
   const { element, say } = picture({
     name: "training",
@@ -89,8 +85,7 @@ export function trainingPicture(
     answers.replaceChildren(
       ...KINDS.map((kind) => h("span", {}, `${KIND_NAMES[kind]} `, h("output", {}, dates[kind] ?? "?".repeat(10)))),
     );
-    yield look("own");
-    yield look("learnt");
+    yield look();
     lengths.show(lengthView(now().learnt, cursor));
     yield say(textOf(now().learnt, store.state.given));
   }
@@ -119,16 +114,19 @@ const OTHER = { right: "own", own: "right" } as const satisfies Record<Given, Gi
 function textOf(learnt: Learnt | undefined, given: Given): string {
   if (learnt === undefined) {
     return given === "right"
-      ? "Two recurrent networks, alike but for attention. One looks back at every state of the encoder; the other has only the last, one vector of 64 numbers. Given the right characters, teacher forcing, the decoder reads a whole date at once."
+      ? "Two recurrent networks learn dates alone, then dates between two words. One looks back at every state of the encoder; the other has only the last, 80 numbers. Given the right characters, teacher forcing, the decoder reads a whole date at once."
       : "Given its own characters, the decoder must write each date before it learns from it, one character after the other: half again as long. In use there is no teacher either. Will it learn more?";
   }
-  const [dot, none] = KINDS.map((kind) => percent(learnt[kind].dates[0] ?? 0));
-  const day = percent(learnt.none.characters.at(-1) ?? 0);
-  const found = `Of dates without other words around, ${dot} are right with attention, ${none} without.`;
+  const at = (words: number) => KINDS.map((kind) => percent(learnt[kind][LENGTHS.indexOf(words)] ?? 0));
+  const [[dot, none], [far, forgotten]] = [at(0), at(MANY)];
+  const found = `Of dates alone, ${dot} are right with attention, ${none} without. With ${MANY} words on each side, ${far} and ${forgotten}.`;
   return given === "right"
-    ? `${found} It has learnt the year and little more: ${day} of the last digits are right. Longer texts do not hurt what it never learnt.`
-    : `${found} Its own mistakes slow the beginning and change little at the end: in a date, hardly a character depends on the one before it.`;
+    ? `${found} Each word that follows takes a part of the one state, until the date is forgotten. Attention looks back at the state that read it.`
+    : `${found} Without a teacher they learn from what they meet in use: their own mistakes.`;
 }
+
+/** Words before the date and after it, of texts in which one state forgets. */
+const MANY = 8;
 
 const TONES = { dot: "share", none: "key" } as const;
 
@@ -138,7 +136,7 @@ function lengthView(learnt: Learnt | undefined, cursor: number): ChartView {
     x: { name: "words before and after", values: LENGTHS, log: false },
     y: { name: "right", most: 1 },
     series: KINDS.flatMap((kind) =>
-      learnt ? [{ name: KIND_NAMES[kind], values: learnt[kind].dates, tone: TONES[kind] }] : [],
+      learnt ? [{ name: KIND_NAMES[kind], values: learnt[kind], tone: TONES[kind] }] : [],
     ),
     cursor,
   };

@@ -12,7 +12,16 @@ export const GIVEN = ["right", "own"] as const;
 export type Given = (typeof GIVEN)[number];
 
 /** Steps between two moments, and how many are trained before the last of them. */
-export const [EVERY, STEPS] = [10, 150];
+export const [EVERY, STEPS] = [15, 300];
+/** Dates alone first; then some of them stand between two words. */
+const ALONE = 180;
+/** The same for both, with the same seed. */
+export const LESSONS = {
+  seed: 1,
+  steps: STEPS + 1,
+  peak: 1e-2,
+  wordsAround: (step: number): number => (step < ALONE ? 0 : 1),
+};
 /** Words before the date, and as many after it, of the texts that both are examined on. */
 export const LENGTHS = [0, 1, 2, 4, 8, 12];
 
@@ -25,7 +34,5 @@ export interface Moment extends AnyMoment {
   readonly other: { readonly date: string; readonly loss: number };
 }
 
-/** The accuracy of each character of a date, after right ones, and of whole dates, for each length. */
-export type Learnt = Readonly<
-  Record<Kind, { readonly characters: readonly number[]; readonly dates: readonly number[] }>
->;
+/** The share of dates that are right, for each length. */
+export type Learnt = Readonly<Record<Kind, readonly number[]>>;

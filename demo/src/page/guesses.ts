@@ -52,10 +52,10 @@ export const GUESSES = {
     why: "One for each place in the window: a head looks at its place with all of its weight.",
   },
   translation: {
-    ask: "without attention, and trained as long: how many dates are right?",
-    answers: ["nearly all", "about half", "none"],
+    ask: "without attention, one state carries a date. Put eight words before it and after it: how many are right?",
+    answers: ["nearly all", "about half", "hardly any"],
     right: 2,
-    why: "One state would have to carry ten characters. Train both below, and compare.",
+    why: "Each word takes a part of the state. Train both networks below, and compare.",
   },
   language: {
     ask: "GPT sees only the left side of the blank. How many words are possible then?",

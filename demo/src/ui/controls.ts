@@ -24,7 +24,11 @@ type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<
 let groups = 0;
 
 /** A row of radio buttons that look like one switch. Native inputs, so that keyboard and screen readers know them. */
-export function choice<T extends string>(legend: string, offered: Offered<T>, chosen: (value: T) => void): Choice<T> {
+export function choice<T extends string>(
+  legend: string | Node,
+  offered: Offered<T>,
+  chosen: (value: T) => void,
+): Choice<T> {
   const name = `choice-${++groups}`;
   const all = listed(offered).map(({ value, text, about }) => {
     const [input, span] = [h("input", { type: "radio", name, value }), h("span", {}, text)];

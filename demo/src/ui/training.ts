@@ -18,29 +18,72 @@ export interface Run<Kind extends string> {
   readonly signal: AbortSignal;
 }
 
-/** For a training that looks before a step: hands over each look with the loss of its step, which is that of the model before it. */
-export function withLoss<Look extends { readonly step: number }>(seen: (look: Look & Moment) => void) {
-  let last: Look | undefined;
-  return {
-    onLook: (look: Look) => {
-      last = look;
-    },
-    onStep: ({ step, loss }: Moment) => {
-      if (last?.step === step) seen({ ...last, loss });
-    },
-  };
+/** What a training that looks before a step is given. */
+interface Watch<Look> {
+  readonly onLook: (look: Look) => Promise<void>;
+  readonly onStep: (step: Moment) => void;
+}
+
+/**
+ * Trains one, or two that go on in turns from look to look, so that both losses fall before one's eyes and no two steps are in memory at
+ * once. Hands over the looks of all after as many steps, with the losses of these, which are those of the models before them.
+ */
+export async function inTurns<Look extends { readonly step: number }, Trained>(
+  runs: readonly ((watch: Watch<Look>) => Promise<Trained>)[],
+  seen: (looks: readonly (Look & Moment)[]) => void,
+): Promise<readonly Trained[]> {
+  const looks: (Look & Moment)[] = [];
+  let waiting: (() => void) | undefined;
+  let isAlone = runs.length === 1;
+  /** Waits until the other passes, or has ended. */
+  const pass = (): Promise<void> =>
+    new Promise((go) => {
+      const other = waiting;
+      waiting = go;
+      if (isAlone) go();
+      else other?.();
+    });
+  const ended = await Promise.allSettled(
+    runs.map(async (run, index) => {
+      let last: Look | undefined;
+      const onLook = (look: Look): Promise<void> => {
+        last = look;
+        return pass();
+      };
+      const onStep = ({ step, loss }: Moment): void => {
+        if (last?.step !== step) return;
+        looks[index] = { ...last, loss };
+        if (runs.every((_, other) => looks[other]?.step === step)) seen(looks);
+      };
+      try {
+        return await run({ onLook, onStep });
+      } finally {
+        isAlone = true;
+        waiting?.();
+      }
+    }),
+  );
+  return ended.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+}
+
+interface Chosen<Kind extends string> {
+  readonly kind: Kind;
+  readonly step: number;
+  /** Steps between two moments, and how many are trained before the last of them. */
+  readonly every: number;
+  readonly steps: number;
 }
 
 interface Course<Kind extends string, Seen extends Moment> {
   readonly engine: Engine;
-  /** Steps between two moments, and how many are trained before the last of them. */
-  readonly every: Readonly<Record<Kind, number>>;
-  readonly steps: Readonly<Record<Kind, number>>;
-  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void, say: (text: string) => void) => Promise<void>;
+  readonly learn: (run: Run<Kind>, seen: (moment: Seen) => void) => Promise<void>;
   /** Follows the training, whose time it does not count in. */
   readonly after?: (signal: AbortSignal) => Promise<void>;
   /** What is to be trained, and the step that is shown; asked each time. */
-  readonly chosen: () => { readonly kind: Kind; readonly step: number };
+  readonly chosen: () => Chosen<Kind>;
   /** Shows another step. */
   readonly go: (step: number) => void;
   /** The curves, of which an empty one is not shown; `values`: the steps of all moments that are to come. */
@@ -78,10 +121,9 @@ export class Training<Kind extends string, Seen extends Moment> {
 
   /** All that lies between two moments of the pointer is drawn as well; what is not drawn yet goes on as it ends. */
   #expect(index: number, value: number): void {
-    const { every, steps, chosen } = this.#course;
-    const { kind } = chosen();
+    const { kind, every, steps } = this.#course.chosen();
     const before = this.#expected.get(kind);
-    const curve = before ?? Array.from({ length: steps[kind] / every[kind] + 1 }, () => value);
+    const curve = before ?? Array.from({ length: steps / every + 1 }, () => value);
     const from = before === undefined ? 0 : this.#drawnLast;
     const [start = value, way] = [curve[from], Math.abs(index - from)];
     for (let at = 1; at <= way; at++) curve[from + Math.sign(index - from) * at] = start + ((value - start) * at) / way;
@@ -91,17 +133,14 @@ export class Training<Kind extends string, Seen extends Moment> {
     this.draw();
   }
 
-  #hinted(kind: Kind): string {
+  #hinted({ kind, every }: Chosen<Kind>): string {
     const expected = this.#expected.get(kind);
     if (this.moments.length === 0)
       return expected === undefined
         ? "Draw how the loss will fall, before you train."
         : "Now train, and the real one grows over yours.";
     if (expected === undefined || this.#running !== undefined) return "";
-    const { every } = this.#course;
-    const gaps = this.moments.map(({ step, loss }) =>
-      Math.abs(loss - (expected[Math.round(step / every[kind])] ?? loss)),
-    );
+    const gaps = this.moments.map(({ step, loss }) => Math.abs(loss - (expected[Math.round(step / every)] ?? loss)));
     return `Your curve was off by ${exact(gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, 2)} on average.`;
   }
 
@@ -118,15 +157,23 @@ export class Training<Kind extends string, Seen extends Moment> {
     return this.#seen.get(kind) ?? [];
   }
 
+  /** What was trained last, but for what is shown. */
+  get before(): readonly [kind: Kind, moments: readonly Seen[]] | undefined {
+    const { kind } = this.#course.chosen();
+    return Array.from(this.#seen)
+      .filter(([other]) => other !== kind)
+      .at(-1);
+  }
+
   /** The moment that is shown; undefined before any training. */
   get moment(): Seen | undefined {
     return this.moments[this.#cursor];
   }
 
   get #cursor(): number {
-    const { kind, step } = this.#course.chosen();
+    const { kind, step, every } = this.#course.chosen();
     const last = this.moments.length - 1;
-    return this.#running === kind ? last : Math.min(Math.round(step / this.#course.every[kind]), last);
+    return this.#running === kind ? last : Math.min(Math.round(step / every), last);
   }
 
   get isRunning(): boolean {
@@ -153,10 +200,11 @@ export class Training<Kind extends string, Seen extends Moment> {
   }
 
   async #train(signal: AbortSignal, say: (text: string) => void): Promise<string> {
-    const { engine, chosen, changed, steps, learn, after } = this.#course;
+    const { engine, chosen, changed, learn, after } = this.#course;
     const heed = await engine.started();
-    const { kind } = chosen();
+    const { kind, steps } = chosen();
     const moments: Seen[] = [];
+    this.#seen.delete(kind);
     this.#seen.set(kind, moments);
     this.#running = kind;
     let isDrawing = false;
@@ -172,10 +220,10 @@ export class Training<Kind extends string, Seen extends Moment> {
     try {
       const seen = (moment: Seen): void => {
         moments.push(moment);
-        say(`Step ${moment.step} of ${steps[kind]}`);
+        say(`Step ${moment.step} of ${steps}`);
         void draw();
       };
-      await learn({ heed, kind, signal }, seen, say);
+      await learn({ heed, kind, signal }, seen);
       seconds = (performance.now() - begun) / 1000;
       await after?.(signal);
     } finally {
@@ -183,7 +231,7 @@ export class Training<Kind extends string, Seen extends Moment> {
       this.#running = undefined;
       await inFrames(changed());
     }
-    return `${steps[kind]} steps in ${exact(seconds, 1)} s.`;
+    return `${steps} steps in ${exact(seconds, 1)} s.`;
   }
 
   draw(): void {
@@ -191,14 +239,15 @@ export class Training<Kind extends string, Seen extends Moment> {
     this.slider.limit(this.moments.at(-1)?.step ?? 1);
     this.slider.enable(this.moments.length > 0 && this.#running === undefined);
     this.slider.show(step, String(step));
-    const { chosen, every, steps, series, mostLoss } = this.#course;
-    const { kind } = chosen();
+    const { chosen, series, mostLoss } = this.#course;
+    const now = chosen();
+    const { kind, every, steps } = now;
     // The table behind the curve says what there is; the axis has room for what is to come.
-    const values = Array.from({ length: steps[kind] / every[kind] + 1 }, (_, index) => index * every[kind]);
+    const values = Array.from({ length: steps / every + 1 }, (_, index) => index * every);
     const ticks = values.filter((_, index) => index % ((values.length - 1) / 5) === 0);
     const expected = this.#expected.get(kind) ?? [];
     this.chart.draws = this.moments.length > 0 ? undefined : (index, value) => this.#expect(index, value);
-    this.hint.textContent = this.#hinted(kind);
+    this.hint.textContent = this.#hinted(now);
     this.chart.show({
       label: "Loss against the step of training",
       x: { name: "step", values, log: false, ticks },

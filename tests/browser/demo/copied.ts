@@ -35,7 +35,10 @@ export async function runUnderNode(
     const built = (name: string): string => JSON.stringify(new URL(`../../../dist/${name}.js`, import.meta.url).href);
     for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
     const print = 'process.stdout.write("\\n" + JSON.stringify([...output.data]));\n';
-    const found = code.replace('"heed"', built("index")).replace('"heed/expr"', built("expr"));
+    const found = code
+      .replace('"heed"', built("index"))
+      .replace('"heed/expr"', built("expr"))
+      .replace('"heed/layers"', built("exports/layers"));
     writeFileSync(join(folder, "copied.mjs"), found + print);
     const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });
     return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));

@@ -3,7 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { INPUTS, sceneOf, TARGET } from "../../../demo/rooms/09-learning/scene.js";
-import { FACTORS } from "../../../demo/rooms/09-learning/state.js";
+import { FACTORS, LEARNING_STATE } from "../../../demo/rooms/09-learning/state.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
@@ -14,7 +14,7 @@ import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { answered, open } = demoInChromium();
 
-const stateOf = (factor: number) => ({ task: "reverse", word: "", guess: 0, step: 0, factor }) as const;
+const stateOf = (factor: number) => ({ ...LEARNING_STATE.initial, factor });
 
 const STEP = 1e-5;
 
@@ -128,7 +128,10 @@ const status = (page: Page) => page.locator(".learning-stage [role=status]");
 const trained = (page: Page): Promise<void> => status(page).filter({ hasText: "steps in" }).waitFor();
 
 async function train(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Train" }).click();
+  const button = page.getByRole("button", { name: "Train" });
+  await button.click();
+  // Until the end it is called Stop.
+  await button.waitFor();
   await trained(page);
 }
 
@@ -183,6 +186,106 @@ test("a curve is drawn before training, and the real one is compared with it", a
   await train(page);
   await expect.poll(hint).toMatch(/^Your curve was off by \d\.\d+ on average\.$/);
   expect(await side.locator(".chart-line.tone-key").getAttribute("points")).toBe(points);
+});
+
+const word = (page: Page) => page.locator(".learning-word").textContent();
+const caption = (page: Page) => page.locator('[data-picture="training"] .picture-text').textContent();
+
+describe("induction", () => {
+  test("is guessed, and the last output comes to look one further than where its letter stood", async () => {
+    const page = await answered("learning.html");
+    await page.getByRole("radio", { name: "induction" }).check();
+    expect((await readMatrix(page, "M"))[1]).toEqual([0.5, 0.5, 0, 0, 0, 0, 0, 0]);
+    await page
+      .getByRole("group", { name: /which letter will the last output/ })
+      .locator("label:nth-child(5)")
+      .click();
+    await train(page);
+    expect((await looks(page)).places.slice(4)).toEqual([1, 2, 3, 4]);
+    expect(await word(page)).toBe("couscous → ····ousc");
+    expect(await caption(page)).toContain("letter 5, “c”");
+    expect(await caption(page)).toContain("Just as you guessed.");
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByLabel("A word of your own").fill("beriberi");
+    await expect.poll(() => word(page)).toBe("beriberi → ····erib");
+    await page.getByLabel("A word of your own").fill("keyboard");
+    await expect.poll(() => caption(page)).toContain("comes twice");
+  });
+
+  test("looks at the answer itself where no mask hides it, and the last output has nothing to copy", async () => {
+    const page = await answered("learning.html#task=induction&guess=5");
+    await page.getByRole("button", { name: "mask" }).click();
+    expect(await hashOf(page)).toContain("without=3");
+    await page.getByRole("radio", { name: "s", exact: true }).last().check();
+    await train(page);
+    expect((await looks(page)).places.slice(4, 7)).toEqual([5, 6, 7]);
+    expect((await looks(page)).least).toBeLessThan(0.5);
+    expect(await caption(page)).toContain("the answer itself");
+  });
+});
+
+describe("a race", () => {
+  const points = async (page: Page, tone: string): Promise<number> => {
+    const line = page.locator(`.learning-side .chart-line.tone-${tone}:not(.dashed)`);
+    return (await line.count()) === 0 ? 0 : ((await line.getAttribute("points")) ?? "").trim().split(" ").length;
+  };
+
+  test("moves both curves in turns, and one of them falls", async () => {
+    const page = await answered("learning.html#task=induction&guess=5&against=whole");
+    // There is nothing to race yet.
+    expect(await page.getByRole("radio", { name: "nobody" }).isChecked()).toBe(true);
+    await page.getByRole("button", { name: "positions" }).click();
+    await page.getByRole("radio", { name: "all parts" }).check();
+    await page.getByRole("radio", { name: "c", exact: true }).last().check();
+    await page.getByRole("button", { name: "Train" }).click();
+    // Both are on the way.
+    await expect.poll(() => points(page, "share")).toBeGreaterThan(3);
+    expect(await points(page, "query")).toBeGreaterThan(3);
+    await trained(page);
+    expect([await points(page, "share"), await points(page, "query")]).toEqual([81, 81]);
+    const chart = page.locator(".learning-side heed-chart");
+    const figures = (await (await linesOf(chart)).last().locator("td").allTextContents()).map(Number);
+    expect(figures[0]).toBeGreaterThan(1);
+    expect(figures[1]).toBeLessThan(0.1);
+    expect(await page.locator(".learning-rival").textContent()).toBe("all parts: couscous → ····ousc");
+    expect(await word(page)).not.toBe("couscous → ····ousc");
+    expect(await caption(page)).toContain("Without positions");
+  });
+
+  test("has the curve that each would have alone, and can be stopped", async () => {
+    const page = await answered("learning.html#guess=8&without=0&against=whole");
+    const figures = async (): Promise<string[][]> => {
+      const lines = await (await linesOf(page.locator(".learning-side heed-chart"))).all();
+      return Promise.all(lines.map((line) => line.locator("td").allTextContents()));
+    };
+    await train(page);
+    const both = await figures();
+    await page.getByRole("button", { name: "positions" }).click();
+    await page.getByRole("radio", { name: "d", exact: true }).check();
+    await train(page);
+    expect((await figures()).map(([alone]) => alone).join()).toBe(both.map(([, rival]) => rival).join());
+    expect(await word(page)).toBe("stressed → desserts");
+
+    await page.getByRole("radio", { name: "no scaling" }).check();
+    await page.getByRole("button", { name: "Train" }).click();
+    await expect.poll(() => points(page, "query")).toBeGreaterThan(2);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await status(page).filter({ hasText: "Stopped." }).waitFor();
+    await train(page);
+    expect(await points(page, "query")).toBe(121);
+  });
+});
+
+test("sorting needs no positions, and reversing does", async () => {
+  const page = await answered("learning.html#task=sort&guess=2&without=0");
+  await train(page);
+  expect(await word(page)).toBe("sandwich → acdhinsw");
+  await page.getByRole("radio", { name: "reverse" }).check();
+  expect(await page.getByRole("button", { name: "positions" }).getAttribute("aria-pressed")).toBe("true");
+  expect(await page.getByRole("button", { name: "mask" }).count()).toBe(0);
+  await page.getByRole("radio", { name: "d", exact: true }).check();
+  await train(page);
+  expect(await word(page)).not.toBe("stressed → desserts");
 });
 
 describe("reverse", () => {

@@ -51,6 +51,53 @@ test("one look learns to sort, and what it sees on the way is told", async () =>
   expect(await oneLook.accuracy(trained)).toBeGreaterThan(0.3);
 });
 
+describe("one look learns which letter comes next", () => {
+  /** Where each row has most of its weight, from the first row on that can know. */
+  const looksOf = ({ weights }: { weights: Float32Array }): number[] =>
+    [4, 5, 6, 7].map((row) => {
+      const own = Array.from(weights.subarray(row * oneLook.LENGTH, (row + 1) * oneLook.LENGTH));
+      return own.indexOf(Math.max(...own));
+    });
+  const trainWithout = (...without: oneLook.Part[]) =>
+    oneLook.train({ task: "induction", without, seed: SEED, engine });
+
+  test.each([[], ["heads"]] as const)(
+    "and looks one further than where a letter stood (without %s)",
+    async (...without) => {
+      const trained = await trainWithout(...without);
+      expect(await oneLook.accuracy(trained)).toBeGreaterThan(0.95);
+      const look = await trained.look("couscous");
+      expect(looksOf(look)).toEqual([1, 2, 3, 4]);
+      expect(look.answer.slice(4)).toBe("ousc");
+      // What comes later is hidden.
+      expect(look.weights.filter((_: number, at: number) => at % oneLook.LENGTH > at / oneLook.LENGTH)).toEqual(
+        new Float32Array(28),
+      );
+    },
+  );
+
+  test.each(["positions", "scaling"] as const)("but not without %s", async (part) => {
+    expect(await oneLook.accuracy(await trainWithout(part))).toBeLessThan(0.7);
+  });
+
+  test("and copies it where nothing hides it", async () => {
+    const trained = await trainWithout("mask");
+    expect(looksOf(await trained.look("couscous")).slice(0, 3)).toEqual([5, 6, 7]);
+  });
+});
+
+test.each([
+  ["copy", "positions", 0, 0.3],
+  ["reverse", "positions", 0, 0.3],
+  ["reverse", "scaling", 0.95, 1],
+  ["sort", "positions", 0.9, 1],
+  ["sort", "scaling", 0, 0.8],
+] as const)("%s without %s has from %d to %d of the letters right", async (task, part, least, most) => {
+  const share = await oneLook.accuracy(await oneLook.train({ task, without: [part], seed: SEED, engine }));
+  expect(share).toBeGreaterThanOrEqual(least);
+  expect(share).toBeLessThanOrEqual(most);
+});
+
 describe("dates", () => {
   /** A text and the characters before those of its date, as the model reads them. */
   const batchOf = (text: string, date: string) => ({
