@@ -25,7 +25,7 @@ export function conformanceDocument(): string {
 # Conformance
 
 What heed computes is compared with numbers that others published or computed: ONNX's own cases for its operators, and cases made with PyTorch and the libraries around it. This page is made of the lists that the
-tests run by, so it says what is tested.
+tests run by, so it says what is tested. How far results are from double precision is in [numerics.md](numerics.md).
 
 ## ONNX's operators
 
