@@ -1,5 +1,5 @@
 // Prints which lines the tests run: `npm run coverage`, of TypeScript by the unit and conformance projects in Node, of C++ by heed_tests,
-// natively. `npm run coverage -- ts` or `-- cpp` is one of the two. With each it lists the files that most is missing of.
+// natively. `npm run coverage -- ts` or `-- cpp` is one of the two. Each lists the files with most lines that no test runs.
 
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";
