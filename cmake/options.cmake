@@ -31,6 +31,12 @@ if(HEED_SANITIZERS)
   add_link_options(-fsanitize=${HEED_SANITIZERS})
 endif()
 
+if(HEED_COVERAGE)
+  # The tests as well: of a header's function that both have, the linker keeps one.
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
+
 if(EMSCRIPTEN)
   # Every engine with SIMD has bulk memory.
   add_compile_options(-msimd128 -mbulk-memory)

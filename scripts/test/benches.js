@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { PRESETS, runProgram } from "../bench/program.js";
+import { nodeFlags, PRESETS, runProgram } from "../bench/program.js";
 import { buildPreset } from "../lib/cmake.js";
 import { run, sideBySide, step } from "../lib/steps.js";
 import { root } from "../make/root.js";
@@ -33,6 +33,7 @@ const OUT = ["--out", join(root, "build", "bench", "smoke.json")];
 const SCRIPTS = [
   ["ladder/threads.js"],
   ["structure.js"],
+  ["numerics/run.js"],
   ["caches.js", "1"],
   ["caches.js", "2"],
   ["decode/run.js", "1"],
@@ -82,5 +83,9 @@ function programs(toolchain, kinds) {
 
 /** @param {Tools} toolchain @param {readonly string[]} line */
 function runScript(toolchain, [script = "", ...args]) {
-  return run(process.execPath, [join(root, "bench", script), ...args, "--smoke"], { cwd: root, env: toolchain.env });
+  const flags = script.startsWith("numerics") ? nodeFlags("wasm-relaxed") : [];
+  return run(process.execPath, [...flags, join(root, "bench", script), ...args, "--smoke"], {
+    cwd: root,
+    env: toolchain.env,
+  });
 }

@@ -3,12 +3,6 @@
 import type { LinearOptions, RopeOptions, TensorLike } from "../../web/src/index.js";
 import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";
 
-/** How many there are of each, for a run without the folder. */
-export const EXTRA_CASES = { LinearAttention: 6, RotaryEmbedding: 4, TensorScatter: 1 } as const;
-
-export const extraCases = ({ index }: CaseSet, op: keyof typeof EXTRA_CASES): readonly OnnxCase[] =>
-  index.cases.filter((one) => one.op === op);
-
 export interface LinearCase {
   readonly tensors: readonly [TensorLike, TensorLike, TensorLike];
   readonly options: LinearOptions;

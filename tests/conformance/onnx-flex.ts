@@ -5,9 +5,6 @@ import { add, constant, type Expr, greaterEqual, type ScoreModArguments, select 
 import type { AttentionOptions, HalfTensorLike, TensorLike } from "../../web/src/index.js";
 import { bufferOf, type Set as CaseSet, type CaseTensor, type OnnxCase } from "./onnx.js";
 
-/** How many there are, for a run without the folder. */
-export const FLEX_CASES = 6;
-
 interface GraphNode {
   readonly op: string;
   readonly inputs: readonly string[];

@@ -6,15 +6,6 @@ import type { ParameterTensor } from "../../web/src/layers/index.js";
 import { bufferOf, type Set as CaseSet, type OnnxCase } from "./onnx.js";
 import { floatsOf } from "./onnx-extra.js";
 
-/** How many there are of each, for a run without the folder. */
-export const NORM_CASES = { LayerNormalization: 14, RMSNormalization: 10 } as const;
-
-export const GATED_CASES = 1;
-
-export const gatedCases = ({ index }: CaseSet): readonly OnnxCase[] => index.cases.filter(({ op }) => op === "SwiGLU");
-
-export const normCases = ({ index }: CaseSet): readonly OnnxCase[] => index.cases.filter(({ op }) => op in NORM_CASES);
-
 export interface NormCase {
   readonly x: TensorLike;
   /** Of the layer. */

@@ -2,6 +2,7 @@
 
 import { fromF16, toF16 } from "../../web/src/base/f16.js";
 import type { AttentionOptions, HalfTensorLike, MaskLike, TensorLike } from "../../web/src/index.js";
+import type { OperatorName } from "./operators.js";
 
 export interface CaseTensor {
   readonly name: string;
@@ -65,11 +66,10 @@ const KNOWN = [
 /** What qk_matmul_output_mode says. */
 const STAGES = ["raw", "capped", "masked"] as const;
 
-/** How many there are: for saying how many a run without the folder could not see. */
-export const ATTENTION_CASES = 49;
+export const casesOf = ({ index }: Set, ...operators: readonly OperatorName[]): readonly OnnxCase[] =>
+  index.cases.filter(({ op }) => operators.some((one) => one === op));
 
-export const attentionCases = ({ index }: Set): readonly OnnxCase[] =>
-  index.cases.filter(({ op }) => op === "Attention");
+export const attentionCases = (set: Set): readonly OnnxCase[] => casesOf(set, "Attention");
 
 /** Why heed cannot compute a case yet; null: it can. */
 export function whyNot({ attributes }: OnnxCase): string | null {

@@ -169,6 +169,12 @@ test("README's model runs as it stands, and gives each text what it is alone", a
   }
 });
 
+test("the tests that docs/numerics.md names are there", () => {
+  const named = readFileSync(join(root, "docs/numerics.md"), "utf8").match(/tests\/[\w/.-]+\.(?:ts|cpp|hpp)/g) ?? [];
+  expect(named.length).toBeGreaterThan(20);
+  for (const path of named) expect(existsSync(join(root, path)), path).toBe(true);
+});
+
 test("commands name scripts and files that are there", () => {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ code }) => code.trim().split("\n"));

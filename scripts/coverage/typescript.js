@@ -1,0 +1,46 @@
+// Which lines of web/src the unit and conformance projects run, by V8's own counters.
+
+import { readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { run, step } from "../lib/steps.js";
+import { root } from "../make/root.js";
+import { reportCoverage } from "./report.js";
+
+const folder = join(root, "coverage", "ts");
+
+const ARGS = [
+  join(root, "node_modules/vitest/vitest.mjs"),
+  "run",
+  "--project=unit",
+  "--project=conformance",
+  "--coverage.enabled",
+  "--coverage.provider=v8",
+  "--coverage.reporter=json",
+  `--coverage.reportsDirectory=${folder}`,
+  "--coverage.include=web/src/**/*.ts",
+  "--coverage.exclude=**/generated/**",
+];
+
+/** @typedef {{ statementMap: Record<string, { start: { line: number } }>, s: Record<string, number> }} FileCoverage as Istanbul has it */
+
+/** @param {import("../toolchain/find.js").Common} toolchain */
+export async function coverTypeScript({ env }) {
+  rmSync(folder, { recursive: true, force: true });
+  await step("test TypeScript in Node, counting", () => run(process.execPath, ARGS, { cwd: root, env }));
+  /** @type {Record<string, FileCoverage>} */
+  const report = JSON.parse(readFileSync(join(folder, "coverage-final.json"), "utf8"));
+  const files = Object.entries(report).map(([path, { statementMap, s }]) => {
+    /** Lines on which a statement begins, and whether one of them ran. @type {Map<number, boolean>} */
+    const lines = new Map();
+    for (const [id, { start }] of Object.entries(statementMap)) {
+      lines.set(start.line, (lines.get(start.line) ?? false) || (s[id] ?? 0) > 0);
+    }
+    const missing = [...lines].filter(([, ran]) => !ran).map(([line]) => line);
+    return { file: relative(root, path), lines: lines.size, missing: missing.sort((a, b) => a - b) };
+  });
+  reportCoverage(
+    "TypeScript, statements by line, in Node: heed/viz, WebGPU and workers are tested in browsers",
+    files,
+    3,
+  );
+}
