@@ -3,7 +3,15 @@
 import { afterAll, expect, test } from "vitest";
 import type { TensorLike } from "../../web/src/index.js";
 import { attention as reference } from "../../web/src/reference/index.js";
-import { type Case, caseOf, compute, computeSync, differentIndex, firstDifferentBit, firstError } from "../support/cases.js";
+import {
+  type Case,
+  caseOf,
+  compute,
+  computeSync,
+  differentIndex,
+  firstDifferentBit,
+  firstError,
+} from "../support/cases.js";
 import { type Drawn, PATIENCE, tried } from "../support/drawn.js";
 import { ENGINE_KINDS, nameOf, openKind } from "../support/engines.js";
 import { sizesOf } from "../support/sizes.js";

@@ -9,6 +9,7 @@ import { FEW_KINDS, openKind } from "../support/engines.js";
 import { largestNorm } from "../support/error-model.js";
 import { scoreBound } from "../support/score-error.js";
 import { sizesOf } from "../support/sizes.js";
+import { fromSlope } from "../support/slopes.js";
 
 const engines = await Promise.all(FEW_KINDS.map((kind) => openKind(kind)));
 afterAll(() => {
@@ -33,20 +34,6 @@ const numbersOf = (value: number | Numbers | Shaped): Float64Array =>
 function replaced(value: number | Numbers | Shaped, numbers: Float64Array): unknown {
   if (typeof value === "number") return numbers[0];
   return isShaped(value) ? { ...value, data: numbers } : numbers;
-}
-
-/** Where a corner of the loss lies within a step, such as a distance or a length of zero, the next one is shorter. */
-const STEPS = [1e-3, 1e-5, 1e-7];
-
-/** How far a gradient is from the slope of the loss, by a formula of the fourth order. */
-function fromSlope(gradient: number, loss: (shift: number) => number, bound: number): number {
-  let away = Number.NaN;
-  for (const step of STEPS) {
-    const slope = (8 * (loss(step) - loss(-step)) - (loss(2 * step) - loss(-2 * step))) / (12 * step);
-    away = Math.abs(gradient - slope);
-    if (away < bound) break;
-  }
-  return away;
 }
 
 function callOf(random: Drawn) {
@@ -91,7 +78,9 @@ test(
       const { score, ...plain } = options;
       const parts: Record<string, unknown> = { query, key, value };
       for (const name of ["bias", "sinks", "temperature"] as const) parts[name] = options[name];
-      const ofScore = Object.entries(typeof score === "object" ? score : {}).filter(([, part]) => isDifferentiated(part));
+      const ofScore = Object.entries(typeof score === "object" ? score : {}).filter(([, part]) =>
+        isDifferentiated(part),
+      );
       for (const [name, part] of ofScore) parts[`score.${name}`] = part;
       const run = (name: string, other: unknown) => {
         const all: Record<string, unknown> = { ...plain, query, key, value };
@@ -119,7 +108,8 @@ test(
       for (const [name, gradient] of Object.entries(got.dscore ?? {})) gradients[`score.${name}`] = gradient;
       const dot = (numbers: Float64Array, by: Float32Array): number =>
         numbers.reduce((sum, x, at) => (by[at] === 0 ? sum : sum + x * (by[at] ?? Number.NaN)), 0);
-      const largest = largestNorm(value.data, call.sizes.valueDim) * largestNorm(outputGradient.data, call.sizes.valueDim);
+      const largest =
+        largestNorm(value.data, call.sizes.valueDim) * largestNorm(outputGradient.data, call.sizes.valueDim);
       const terms = Math.max(1, largest) * termsOf(call);
       for (const [part, given] of Object.entries(parts)) {
         if (!isDifferentiated(given)) continue;
@@ -133,7 +123,9 @@ test(
           if (!Number.isFinite(middle)) continue;
           const loss = (shift: number): number => {
             const { output, weights } = run(part, replaced(given, numbers.with(at, middle + shift)));
-            return dot(output.data, outputGradient.data) + (weightsGradient ? dot(weights.data, weightsGradient.data) : 0);
+            return (
+              dot(output.data, outputGradient.data) + (weightsGradient ? dot(weights.data, weightsGradient.data) : 0)
+            );
           };
           const where = `${part} at ${at}: ${name}`;
           expect(fromSlope(gradient[at] ?? Number.NaN, loss, bound), where).toBeLessThan(bound);
