@@ -83,7 +83,13 @@ test(
       const { sinks, ...others } = drawn.options;
       const normalize = random.pick(NORMALIZERS);
       const topK = random.chance(0.3) ? random.whole(1, 40) : undefined;
-      const options = { ...(normalize === "softmax" ? drawn.options : others), normalize, topK, ...WANTED };
+      const options = {
+        ...(normalize === "softmax" ? drawn.options : others),
+        normalize,
+        topK,
+        ...WANTED,
+        keep: false,
+      } as const;
       const [query, key, value] = [drawn.query, drawn.key, drawn.value].map((one) => withSpecial(random, one));
       if (query === undefined || key === undefined || value === undefined) throw new Error("there are three");
       for (const { first, others } of ofVariants) {
@@ -107,7 +113,8 @@ test(
     let [touched, untouched] = [0, 0];
     await tried("NaN", 200, async (random) => {
       const drawn = caseOf(random, "", { ...sizesOf(random), keyLength: random.whole(1, 60) });
-      const { cuSeqlensQ, cuSeqlensK, dropout, scoreMod, layout, heads, kvHeads, ...options } = drawn.options;
+      const { cuSeqlensQ, cuSeqlensK, qOffset, dropout, scoreMod, layout, heads, kvHeads, ...others } = drawn.options;
+      const options = cuSeqlensQ === undefined ? { ...others, ...(qOffset === undefined ? {} : { qOffset }) } : others;
       const { batch, kvHeads: groups, keyLength, queryLength, headDim, valueDim, heads: count } = drawn.sizes;
       const shaped = (of: TensorLike, heads: number, length: number, dim: number): TensorLike => ({
         data: of.data as Float32Array,

@@ -54,54 +54,65 @@ test(
         });
       let past: readonly Past[] = Array.from({ length: batch }, () => ({ key: [], value: [] }));
       const told: string[] = [];
-      for (let step = random.whole(1, 14); step > 0; step--) {
-        const length = past[0]?.key.length ?? 0;
-        const what = random.pick(["append", "attend", "attend", "truncate", "reorder"]);
-        told.push(what);
-        if (what === "truncate") {
-          const left = random.whole(0, length);
-          for (const { cache } of caches) await cache.truncate(left);
-          past = past.map(({ key, value }) => ({ key: key.slice(0, left), value: value.slice(0, left) }));
-        } else if (what === "reorder") {
-          const order = Array.from({ length: batch }, () => random.whole(0, batch - 1));
-          for (const { cache } of caches) await cache.reorder(order);
-          past = order.map((index) => past[index] ?? { key: [], value: [] });
-        } else {
-          const count = Math.min(random.pick([1, 0, 5, 60, 97]), MOST - length);
-          const [key, value] = [draw(count, dim), draw(count, valueDim)];
-          past = past.map((one, entry) => ({
-            key: [...one.key, ...rowsOf(key, entry, count, dim)],
-            value: [...one.value, ...rowsOf(value, entry, count, valueDim)],
-          }));
-          if (what === "append") {
-            for (const { cache } of caches) await cache.append(key, value, LAYOUT);
+      const steps = async (): Promise<void> => {
+        for (let step = random.whole(1, 14); step > 0; step--) {
+          const length = past[0]?.key.length ?? 0;
+          const what = random.pick(["append", "attend", "attend", "truncate", "reorder"]);
+          told.push(what);
+          if (what === "truncate") {
+            const left = random.whole(0, length);
+            for (const { cache } of caches) await cache.truncate(left);
+            past = past.map(({ key, value }) => ({ key: key.slice(0, left), value: value.slice(0, left) }));
+          } else if (what === "reorder") {
+            const order = Array.from({ length: batch }, () => random.whole(0, batch - 1));
+            for (const { cache } of caches) await cache.reorder(order);
+            past = order.map((index) => past[index] ?? { key: [], value: [] });
           } else {
-            const queries = random.whole(1, 3);
-            const query = { data: random.floats(batch * queries * heads * dim), shape: [batch, queries, heads, dim] };
-            const all = (part: "key" | "value", width: number): TensorLike => ({
-              data: Float32Array.from(past.flatMap((one) => one[part].flat())),
-              shape: [batch, length + count, heads, width],
-            });
-            const [keys, values] = [all("key", dim), all("value", valueDim)];
-            const exact = reference(query, keys, values, LAYOUT).output.data;
-            const plain = scoreBound(undefined, 1 / Math.sqrt(dim), { query, key: keys, queryDim: dim, headDim: dim });
-            const score = dtype === "i8" ? withInt16Query(plain, dim) : plain;
-            const bounds = boundsFor(length + count, { value: values }, score);
-            const bits = new Map<string, Float32Array>();
-            for (const { name, variant, heed, cache } of caches) {
-              const { output } = await heed.attention(query, key, value, { cache, ...LAYOUT });
-              const wrong = output.data.findIndex(
-                (number, at) => !withinOutput(number, exact[at] ?? Number.NaN, bounds),
-              );
-              expect(wrong, `${name}, ${dtype}: ${told}`).toBe(-1);
-              if (!bits.has(variant)) bits.set(variant, output.data);
-              expect(differentIndex(output.data, bits.get(variant) ?? output.data), `${name}: ${told}`).toBe(-1);
+            const count = Math.min(random.pick([1, 0, 5, 60, 97]), MOST - length);
+            const [key, value] = [draw(count, dim), draw(count, valueDim)];
+            past = past.map((one, entry) => ({
+              key: [...one.key, ...rowsOf(key, entry, count, dim)],
+              value: [...one.value, ...rowsOf(value, entry, count, valueDim)],
+            }));
+            if (what === "append") {
+              for (const { cache } of caches) await cache.append(key, value, LAYOUT);
+            } else {
+              const queries = random.whole(1, 3);
+              const query = { data: random.floats(batch * queries * heads * dim), shape: [batch, queries, heads, dim] };
+              const all = (part: "key" | "value", width: number): TensorLike => ({
+                data: Float32Array.from(past.flatMap((one) => one[part].flat())),
+                shape: [batch, length + count, heads, width],
+              });
+              const [keys, values] = [all("key", dim), all("value", valueDim)];
+              const exact = reference(query, keys, values, LAYOUT).output.data;
+              const plain = scoreBound(undefined, 1 / Math.sqrt(dim), {
+                query,
+                key: keys,
+                queryDim: dim,
+                headDim: dim,
+              });
+              const score = dtype === "i8" ? withInt16Query(plain, dim) : plain;
+              const bounds = boundsFor(length + count, { value: values }, score);
+              const bits = new Map<string, Float32Array>();
+              for (const { name, variant, heed, cache } of caches) {
+                const { output } = await heed.attention(query, key, value, { cache, ...LAYOUT });
+                const wrong = output.data.findIndex(
+                  (number, at) => !withinOutput(number, exact[at] ?? Number.NaN, bounds),
+                );
+                expect(wrong, `${name}, ${dtype}: ${told}`).toBe(-1);
+                if (!bits.has(variant)) bits.set(variant, output.data);
+                expect(differentIndex(output.data, bits.get(variant) ?? output.data), `${name}: ${told}`).toBe(-1);
+              }
             }
           }
+          for (const { cache, name } of caches) expect(cache.length, `${name}: ${told}`).toBe(past[0]?.key.length);
         }
-        for (const { cache, name } of caches) expect(cache.length, `${name}: ${told}`).toBe(past[0]?.key.length);
+      };
+      try {
+        await steps();
+      } finally {
+        for (const { cache } of caches) cache.dispose();
       }
-      for (const { cache } of caches) cache.dispose();
       for (const { heed, name } of caches) expect(heed.memory().tensors, `${name}: ${told}`).toBe(0);
     });
   },

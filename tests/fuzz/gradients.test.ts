@@ -3,13 +3,13 @@
 import { afterAll, expect, test } from "vitest";
 import type { AttentionVjpOptions, TensorLike } from "../../web/src/index.js";
 import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
-import { caseOf } from "../support/cases.js";
+import { type CaseOptions, caseOf } from "../support/cases.js";
 import { type Drawn, PATIENCE, tried } from "../support/drawn.js";
 import { FEW_KINDS, openKind } from "../support/engines.js";
 import { largestNorm } from "../support/error-model.js";
 import { scoreBound } from "../support/score-error.js";
 import { sizesOf } from "../support/sizes.js";
-import { fromSlope } from "../support/slopes.js";
+import { fromSlope, moved } from "../support/slopes.js";
 
 const engines = await Promise.all(FEW_KINDS.map((kind) => openKind(kind)));
 afterAll(() => {
@@ -39,8 +39,7 @@ function replaced(value: number | Numbers | Shaped, numbers: Float64Array): unkn
 function callOf(random: Drawn) {
   const { query, key, value, options, sizes, name } = caseOf(random, "", sizesOf(random, 17));
   const normalize = random.pick(["softmax", "softmax", "sigmoid", "none"] as const);
-  const { sinks, ...others } = options;
-  const all = { ...(normalize === "softmax" ? options : others), normalize };
+  const all: CaseOptions = { ...options, normalize, ...(normalize === "softmax" ? {} : { sinks: undefined }) };
   return { query, key, value, options: all, sizes, name: `${name} ${normalize}` };
 }
 
@@ -122,7 +121,7 @@ test(
           const middle = numbers[at] ?? Number.NaN;
           if (!Number.isFinite(middle)) continue;
           const loss = (shift: number): number => {
-            const { output, weights } = run(part, replaced(given, numbers.with(at, middle + shift)));
+            const { output, weights } = run(part, replaced(given, moved(numbers, at, shift)));
             return (
               dot(output.data, outputGradient.data) + (weightsGradient ? dot(weights.data, weightsGradient.data) : 0)
             );

@@ -13,7 +13,7 @@ afterAll(() => {
 test(
   "any call is within its error, with the bits of its variant on every kind of worker",
   async () => {
-    await tried("linear attention", 100, async (random) => {
+    await tried("linear attention", 50, async (random) => {
       const call = linearCall(random, random.pick(RULES), random.whole(0, 64), random.chance(0.5));
       const first = new Map<string, unknown>();
       for (const { kind, heed } of engines) {

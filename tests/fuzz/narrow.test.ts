@@ -18,10 +18,10 @@ const FORMATS = ["int8", "int4", "int4-min", "q4-k", "f16", "bf16"] as const;
 test(
   "any product has the bits of its definition everywhere",
   async () => {
-    await tried("narrow", 60, async (random) => {
+    await tried("narrow", 40, async (random) => {
       const format = random.pick(FORMATS);
-      const inputs = format === "q4-k" ? 256 * random.whole(1, 2) : 32 * random.whole(1, 9);
-      const [outputs, count] = [random.whole(1, 70), random.whole(1, 9)];
+      const inputs = format === "q4-k" ? 256 : 32 * random.whole(1, 9);
+      const [outputs, count] = [random.whole(1, 40), random.whole(1, 3)];
       const weight = randomStored(random, format, outputs, inputs);
       const sizes = [1, 1e-3, 100, 1e-30, 1e30, 1e-42] as const;
       const rows = Array.from({ length: count }, () => random.floats(inputs, random.pick(sizes)));

@@ -50,6 +50,9 @@ const SEED = Number(env["HEED_FUZZ_SEED"] ?? new Date().toISOString().slice(0, 1
 /** For how long each property is tried, in milliseconds; without, it is tried a number of times. */
 const TIME = env["HEED_FUZZ_MS"] === undefined ? undefined : Number(env["HEED_FUZZ_MS"]);
 
+/** How many smaller problems are tried once one has failed. */
+const SHRINKS = 100;
+
 /** What a test of a property may take. */
 export const PATIENCE = 120_000 + 2 * (TIME ?? 0);
 
@@ -68,16 +71,24 @@ function replayed(numbers: readonly number[]): Drawn {
 export async function tried(name: keyof typeof corpus, runs: number, property: Property): Promise<void> {
   for (const numbers of corpus[name]) await property(replayed(numbers));
   let executions = 0;
+  let shrinks = -1;
   const body = fc.asyncProperty(fc.gen(), async (draw) => {
-    executions += 1;
-    await property(new Drawn((min, max) => draw(fc.integer, { min, max })));
+    if (shrinks >= SHRINKS) return;
+    if (shrinks >= 0) shrinks += 1;
+    else executions += 1;
+    try {
+      await property(new Drawn((min, max) => draw(fc.integer, { min, max })));
+    } catch (error) {
+      shrinks = Math.max(shrinks, 0);
+      throw error;
+    }
   });
   const bounded = TIME === undefined ? { numRuns: runs } : { numRuns: 1e9, interruptAfterTimeLimit: TIME };
   try {
     await fc.assert(body, { seed: SEED, ...bounded, includeErrorInReport: true });
   } catch (error) {
     const again = `npm run fuzz -- --seed ${SEED} --only "${name}"`;
-    throw new Error(`${again}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new Error(`${again}: ${error instanceof Error ? error.message : error}`);
   } finally {
     if (TIME !== undefined) console.info(`${name}: ${executions} executions with seed ${SEED}`);
   }

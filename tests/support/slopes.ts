@@ -13,3 +13,10 @@ export function fromSlope(gradient: number, loss: (shift: number) => number, bou
   }
   return away;
 }
+
+/** The numbers, of which one is another by so much. */
+export function moved(numbers: Float64Array, at: number, shift: number): Float64Array {
+  const copy = numbers.slice();
+  copy[at] = (copy[at] ?? Number.NaN) + shift;
+  return copy;
+}
