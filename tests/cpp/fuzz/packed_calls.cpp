@@ -107,7 +107,13 @@ class CallMaker {
   }
 
   /// Rows of a shape, side by side or apart, in a block of just that size. A shape that is refused has a block of nothing.
-  PackedView view(const std::array<Index, 4>& shape, Index padding) {
+  PackedView view(std::array<Index, 4> shape, Index padding) {
+    constexpr Index most = 1 << 16;
+    for (Index& size : shape) {
+      if (size > 1000) continue;
+      if (shape[0] * shape[1] * shape[2] * shape[3] <= most) break;
+      size = 1;
+    }
     PackedView made{};
     Index stride = 1;
     bool is_possible = true;
