@@ -66,6 +66,8 @@ interface Fault {
   readonly has: (kind: EngineKind) => boolean;
   /** Whether the engine may take a lower step of its ladder. */
   readonly steps?: boolean;
+  /** Scenes that ask for the same as another one, and take long. */
+  readonly without?: readonly string[];
 }
 
 const FAULTS: readonly Fault[] = [
@@ -94,7 +96,8 @@ const FAULTS: readonly Fault[] = [
   {
     name: "an allocation of a worker",
     has: ({ worker }) => worker === "private-memory",
-    open: (kind) => openKind(kind, { threads: 2, wasm: ownWorkers(() => {}, NO_ROOM_IN_WORKERS, ofWorkers).wasm }),
+    without: ["loading a model"],
+    open: (kind) => openKind(kind, { threads: 1, wasm: ownWorkers(() => {}, NO_ROOM_IN_WORKERS, ofWorkers).wasm }),
   },
   {
     name: "a message to a worker",
@@ -204,7 +207,7 @@ const SCENES: Readonly<Record<string, (engine: Heed) => Promise<Scene>>> = {
     run: async () => {
       const lm = await loadModel(folder, { engine });
       try {
-        return (await lm.model.forward([1, 2, 3])).logits.data;
+        return (await lm.model.forward([1, 2, 3])).logits?.data;
       } finally {
         lm.dispose();
       }
@@ -228,8 +231,8 @@ const asked = (): number => fault.asked + (ofWorkers[0] ?? 0);
 
 describe.each(
   FAULTS.flatMap((of) => FEW_KINDS.filter(of.has).map((kind) => [of.name, nameOf(kind), of, kind] as const)),
-)("%s fails, %s", (_name, _kind, { name, open, steps = false }, kind) => {
-  test.each(Object.entries(SCENES))("%s", async (scene, make) => {
+)("%s fails, %s", (_name, _kind, { name, open, steps = false, without = [] }, kind) => {
+  test.each(Object.entries(SCENES).filter(([scene]) => !without.includes(scene)))("%s", async (scene, make) => {
     arm(0);
     const told = `${name}, ${scene}`;
     const count = counts.get(told) ?? { right: 0, refused: 0 };

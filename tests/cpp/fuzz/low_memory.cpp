@@ -34,14 +34,13 @@ std::span<std::uint8_t> LowMemory::bytes_at(std::uint32_t address, std::uint32_t
   return {data_ + (address - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data_))), count};
 }
 
-std::uint64_t LowMemory::digest() const {
-  std::uint64_t digest = 14695981039346656037U;
+std::vector<std::uint8_t> LowMemory::copy() const {
+  std::vector<std::uint8_t> all;
   for (int i = 0; i < block_count_; ++i) {
-    for (const std::uint8_t byte : bytes_at(blocks_[i].address, blocks_[i].bytes)) {
-      digest = (digest ^ byte) * 1099511628211U;
-    }
+    const std::span<std::uint8_t> bytes = bytes_at(blocks_[i].address, blocks_[i].bytes);
+    all.insert(all.end(), bytes.begin(), bytes.end());
   }
-  return digest;
+  return all;
 }
 
 void LowMemory::clear() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace heed::testing {
 
@@ -18,7 +19,7 @@ class LowMemory {
   std::uint32_t allocate(std::uint32_t bytes);
   [[nodiscard]] std::span<std::uint8_t> bytes_at(std::uint32_t address, std::uint32_t count) const;
   /// Of all blocks, to see whether a call wrote any.
-  [[nodiscard]] std::uint64_t digest() const;
+  [[nodiscard]] std::vector<std::uint8_t> copy() const;
   void clear();
 
  private:
