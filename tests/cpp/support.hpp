@@ -30,7 +30,8 @@ class Random {
   /// `stream` keeps one test's numbers apart from another's.
   explicit Random(std::uint32_t stream) : engine_(seed() * 2654435761U + stream) {}
   /// The numbers of a fuzzer's input, two bytes each, and what follows from their count after the last.
-  explicit Random(std::span<const std::uint8_t> input) : engine_(static_cast<std::uint32_t>(input.size())), input_(input) {}
+  explicit Random(std::span<const std::uint8_t> input)
+      : engine_(static_cast<std::uint32_t>(input.size())), input_(input) {}
 
   double uniform() {
     if (input_.size() < 2) return (static_cast<double>(engine_()) + 0.5) / 4294967296.0;

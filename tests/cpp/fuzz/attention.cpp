@@ -35,7 +35,8 @@ void try_expressions(Random& random) {
   static const std::vector<std::int32_t> odd{-1, 0, 1, 2, 7, 30, 255, 256, 511, 512, 600, 1 << 24, 1 << 30, -(1 << 30)};
   for (Index count = random.below(4); count > 0; --count) {
     const auto at = static_cast<std::size_t>(random.below(static_cast<Index>(words.size())));
-    words[at] = random.chance(0.5) ? random.pick(odd) : words[static_cast<std::size_t>(random.below(static_cast<Index>(words.size())))];
+    words[at] = random.chance(0.5) ? random.pick(odd)
+                                   : words[static_cast<std::size_t>(random.below(static_cast<Index>(words.size())))];
   }
   if (random.chance(0.1)) words.resize(static_cast<std::size_t>(random.below(static_cast<Index>(words.size()))));
   AttentionTensors tensors = make_tensors(random, {.queries = 1 + random.below(20), .keys = 1 + random.below(60)});

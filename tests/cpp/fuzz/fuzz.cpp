@@ -1,4 +1,5 @@
-// libFuzzer's entry point, and random inputs for it where there is no libFuzzer: some in every run of the tests, more with HEED_FUZZ_SECONDS.
+// libFuzzer's entry point, and random inputs for it where there is no libFuzzer: some in every run of the tests, more
+// with HEED_FUZZ_SECONDS.
 #include "fuzz/fuzz.hpp"
 
 #include <catch_amalgamated.hpp>

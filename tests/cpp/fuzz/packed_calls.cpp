@@ -1,4 +1,5 @@
-// Packed calls of every operation whose parameters say what memory it uses: they compute within that memory, or are refused and write nothing.
+// Packed calls of every operation whose parameters say what memory it uses: they compute within that memory, or are
+// refused and write nothing.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -109,7 +110,8 @@ class CallMaker {
     return random_.chance(0.1) ? random_.pick(odd) : random_.normal();
   }
 
-  /// Rows of a shape, side by side or apart, in a block of just that size. A shape that is refused has a block of nothing.
+  /// Rows of a shape, side by side or apart, in a block of just that size. A shape that is refused has a block of
+  /// nothing.
   PackedView view(std::array<Index, 4> shape, Index padding) {
     const bool is_possible = std::ranges::all_of(shape, [](Index size) { return size >= 0 && size < 1000; });
     for (std::size_t axis = 0; is_possible && shape[0] * shape[1] * shape[2] * shape[3] > kMostFloats; ++axis) {
