@@ -32,6 +32,7 @@ const LAZY = {
   extra: importedLater("web/src/functions.ts"),
   gpu: ["web/src/gpu.ts"],
   program: ["web/src/backends/wasm/program.ts"],
+  "given-binary": ["web/src/backends/wasm/given-binary.ts"],
   "shared-runner": ["web/src/backends/wasm/shared-runner.ts"],
   "unshared-runners": ["web/src/backends/wasm/unshared-runners.ts"],
   "compile-vjp": ["web/src/expr/compile-vjp.ts"],

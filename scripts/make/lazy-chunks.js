@@ -46,7 +46,10 @@ export class LazyChunks {
         if (source === OPENER) return { id: source, external: true };
         if (source.startsWith(join(root, ENTRY))) return source;
         const file = fileOf(source, importer);
-        return this.#beside.has(file) ? { id: `${OPENER}:${file}`, external: true } : undefined;
+        // The entry for hosted files has one of them itself.
+        return this.#beside.has(file) && !this.#names.has(file)
+          ? { id: `${OPENER}:${file}`, external: true }
+          : undefined;
       },
       load: (id) =>
         this.#files[relative(join(root, ENTRY), id)]?.map((file) => `export * from "${join(root, file)}";`).join("\n"),

@@ -15,7 +15,6 @@ import {
   type Explanation,
   type MemoryReport,
 } from "./backends/backend.js";
-import { compileOverride, importsMemory } from "./backends/wasm/binary.js";
 import { MODULES } from "./backends/wasm/inlined.js";
 import { WasmBackend } from "./backends/wasm/wasm-backend.js";
 import { causeText, HeedError } from "./base/errors.js";
@@ -39,12 +38,13 @@ export async function createHeed(options?: CreateOptions): Promise<Heed> {
 
 /** Makes the engine for a machine with these features. Tests pass other features than this machine's. */
 export async function openEngine(read: ReadCreateOptions, found: Features): Promise<Heed> {
-  const compiled = await compileOverride(read.wasm);
-  const { workerUrl, workerFactory } = read.wasm;
+  const { url, binary, module, workerUrl, workerFactory } = read.wasm;
+  const isGiven = [url, binary, module].some((one) => one !== null);
+  const given = isGiven ? await (await import("./backends/wasm/given-binary.js")).compileGiven(read.wasm) : null;
   const choice = select(found, {
     variant: read.variant,
     offload: read.offload !== false,
-    importsMemory: compiled && importsMemory(compiled),
+    importsMemory: given?.importsMemory ?? null,
     ownWorkers: workerUrl !== null || workerFactory !== null,
   });
   if (choice.ladder.length === 0) {
@@ -58,7 +58,7 @@ export async function openEngine(read: ReadCreateOptions, found: Features): Prom
     cores: found.cores,
     offload: read.offload,
     grain: null,
-    compiled,
+    compiled: given?.compiled ?? null,
     modules: MODULES,
   });
   const { backend: mode, device } = read;

@@ -135,9 +135,9 @@ describe.each(FEW_KINDS)("$variant, $worker worker", (kind) => {
           { checkpointing },
         );
       await step({ data: [1], shape: [1, 1] });
-      const before = engine.memory().engine;
+      const before = engine.memory().total;
       await step(tokens);
-      return engine.memory().engine - before;
+      return engine.memory().total - before;
     };
     const [kept, again] = [await grown(false), await grown(true)];
     expect(again).toBeLessThan(kept / 2);

@@ -306,9 +306,13 @@ export interface Program extends Computer {
   /** The memory of a resident of the program is used again by calls that are recorded later. */
   free(resident: Resident): void;
   upload(data: Float32Array): Resident;
+  /** A call that is recorded next changes bytes of a resident that is not the program's, a page of a cache. Nobody else may read it before `flush`. */
+  changed(resident: Resident, spans: readonly Span[]): void;
+  /** Waits for the calls, and brings residents that a worker has alone to where everybody can use them. */
+  bring(residents: readonly Resident[]): Promise<void>;
   /** Keeps the memory of a resident, which must be live, until the program is closed. */
   hold(resident: Resident): void;
-  /** Gives the backend a resident of the program, as another one with its memory. All calls must be done. */
+  /** Gives the backend a resident of the program, as another one with its memory. All calls must be done. Unless it was brought, only programs and `download` can use it. */
   keep(resident: Resident): Resident;
   /** Resolves when the calls so far are done. */
   flush(): Promise<void>;

@@ -25,8 +25,6 @@ export interface CutAxis {
   readonly entryBytes?: number;
   /** Slices that differ in nothing else read the same large operands, so one worker should compute them. */
   readonly shares?: boolean;
-  /** How many ranges it is cut into, whatever the grain: the workers keep the parameters of theirs. */
-  readonly parts?: number;
   /** The slice with the end of the axis comes first. */
   readonly fromEnd?: boolean;
   /** Each slice takes as input `to` what the one before it left in output `from`. */

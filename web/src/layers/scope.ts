@@ -161,8 +161,11 @@ export class Scope {
   /** Gives up a tensor when it is computed. It then outlives the pass. */
   async release(tensor: Tensor): Promise<Tensor> {
     await this.#program.flush();
+    if (!this.#made.has(tensor)) return tensor;
+    const resident = this.#residentOf(tensor);
+    await this.#program.bring([resident]);
     if (!this.#made.delete(tensor)) return tensor;
-    const released = new Tensor(this.backend, this.#program.keep(this.#residentOf(tensor)), tensor.shape);
+    const released = new Tensor(this.backend, this.#program.keep(resident), tensor.shape);
     this.#context.released.push(released);
     return released;
   }

@@ -88,7 +88,7 @@ export const AFFINE: Operation<AffineProblem> = {
     builder.output(AFFINE_CALL.output, rowsView(input.count, outputs), true);
   },
   work: ({ input, outputs }) => input.count * input.length * outputs,
-  cut({ input, outputs, rule }, workers) {
+  cut({ input, outputs, rule }) {
     const { step, ...rows } = rowsOfRule(input.count, [AFFINE_CALL.input, AFFINE_CALL.output], AFFINE_CALL, rule);
     const panels = panelsOfRule(outputs, [AFFINE_CALL.output], AFFINE_CALL);
     const byRow: CutAxis = { ...rows, step: step > 1 ? step : BLOCK_ROWS, least: LEAST_ROWS, shares: true };
@@ -96,7 +96,6 @@ export const AFFINE: Operation<AffineProblem> = {
       ...panels,
       views: [...panels.views, [AFFINE_CALL.weights, COLUMNS, PANEL * input.length]],
     };
-    if (workers > 0) return { axes: [{ ...byPanel, parts: workers }, byRow] };
     return { axes: [byRow, byPanel], memoryBound: Math.max(1, FEW_ROWS / input.count) };
   },
 };

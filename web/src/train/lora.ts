@@ -245,7 +245,7 @@ export class Lora extends Layer {
       for (const { resident } of await program.run(COMBINE, sum)) merged.push([weight, resident]);
       program.free(product.resident);
     }
-    await program.flush();
+    await program.bring(merged.map(([, value]) => value));
     for (const [weight, value] of merged) weight.set(program.keep(value));
     for (const { linear } of this.#adapted) linear.adapt(null);
     for (const parameter of this.#frozen) parameter.isFrozen = false;

@@ -99,7 +99,7 @@ export abstract class Optimizer {
       const rule = { learningRate: this.#learningRate * factor, weightDecay: decay };
       changes.push([variable, await this.change(program, variable, gradient, rule)]);
     }
-    await program.flush();
+    await program.bring(changes.flatMap(([, [value]]) => value ?? []));
     for (const [variable, [value, ...parts]] of changes) {
       if (value === undefined) throw new TypeError("a step gives a value");
       const steps = (this.states.get(variable)?.steps ?? 0) + 1;

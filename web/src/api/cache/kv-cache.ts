@@ -220,14 +220,14 @@ class PagedCache implements KVCache {
       },
       attend: async (where, program, problem) => {
         for (const cache of caches) cache.#check(where, problem, program, caches.length);
-        // Workers with memories of their own are told at once which bytes of a page change, so no recorded call may be to read it yet.
+        // What a worker with its own memory wrote to a page is there once the calls are done, and the page may be copied now.
         if (isUsed) await program.flush();
         isUsed = true;
         return stagedAll(
           caches,
           (cache, act) => cache.#staged(where, problem, act),
           async (entries) => {
-            for (const { cache, staged } of entries) cache.#store.changed(staged);
+            for (const { cache, staged } of entries) cache.#store.changed(staged, program);
             await program.run(APPEND, this.#appended(problem, entries));
             return attentionResults(problem, await program.run(PAGED_ATTENTION, this.#paged(problem, entries)));
           },

@@ -74,8 +74,8 @@ export class PageStore {
     return { tables, length: this.#length + count };
   }
 
-  /** Tells the backend which bytes of the pages change by the new tokens. */
-  changed({ tables, length }: Staged): void {
+  /** Tells the backend, or a program of its, which bytes of the pages change by the new tokens. */
+  changed({ tables, length }: Staged, to: Pick<RootBackend, "changed"> = this.#backend): void {
     const first = this.#pageOf(this.#start);
     const { rows } = this.#layout;
     for (let token = this.#length; token < length; ) {
@@ -85,7 +85,7 @@ export class PageStore {
       for (const table of tables) {
         const page = table[this.#pageOf(token) - first];
         if (page === undefined) throw new TypeError("a cache made too few pages");
-        this.#backend.changed(page.resident, spans);
+        to.changed(page.resident, spans);
       }
       token += count;
     }

@@ -32,15 +32,18 @@ let lastId = 0;
 /** A byte range of a tensor. */
 class ResidentBuffer implements CachedBuffer {
   readonly id = ++lastId;
+  /** It may get another owner. */
+  resident: WasmResident;
   /** One entry a span, with the last version that changed it: decoding writes the same tiles again and again. */
   readonly #changes = new Map<string, readonly [version: number, span: Span]>();
-  readonly #read: (span: Span) => ArrayBuffer;
+  readonly #kernels: Kernels;
   readonly #span: Span;
   #version = 0;
 
-  constructor(span: Span, read: (span: Span) => ArrayBuffer) {
+  constructor(kernels: Kernels, resident: WasmResident, span: Span) {
+    this.#kernels = kernels;
+    this.resident = resident;
     this.#span = span;
-    this.#read = read;
   }
 
   get version(): number {
@@ -65,6 +68,10 @@ class ResidentBuffer implements CachedBuffer {
       .filter(([version]) => version > since)
       .map(([, span]): Patch => [span.from - this.#span.from, this.#read(span)]);
   }
+
+  #read({ from, bytes }: Span): ArrayBuffer {
+    return new Uint8Array(this.#kernels.heap.bytes(this.resident.address + from, bytes)).buffer;
+  }
 }
 
 /** The cached buffers of all tensors, by byte range, so that later calls find what workers already hold. */
@@ -80,11 +87,18 @@ export class ResidentBuffers {
     const known = this.#known.get(resident.id) ?? new Map<string, ResidentBuffer>();
     this.#known.set(resident.id, known);
     const key = `${from}+${length}`;
-    const read = (span: Span): ArrayBuffer =>
-      new Uint8Array(this.#kernels.heap.bytes(resident.address + span.from, span.bytes)).buffer;
-    const buffer = known.get(key) ?? new ResidentBuffer({ from, bytes: length }, read);
+    const buffer = known.get(key) ?? new ResidentBuffer(this.#kernels, resident, { from, bytes: length });
     known.set(key, buffer);
     return buffer;
+  }
+
+  /** The buffers of a tensor become those of another one, which has its memory. */
+  move(from: WasmResident, to: WasmResident): void {
+    const known = this.#known.get(from.id);
+    if (known === undefined) return;
+    this.#known.delete(from.id);
+    this.#known.set(to.id, known);
+    for (const buffer of known.values()) buffer.resident = to;
   }
 
   /** Records that bytes of the tensor changed. Returns the buffers that workers should drop and be sent again. */
@@ -113,18 +127,17 @@ export function arrayBufferOf(copy: ArrayBuffer): CachedBuffer {
   };
 }
 
-/** The buffers that a shard uses, with the bytes that a worker lacks. `stored` has the version of each buffer that it holds. */
+/** What a worker lacks of buffers. `stored` has the version of each that it holds. */
 export function bufferUses(
-  parts: readonly BufferPart[],
+  buffers: ReadonlySet<CachedBuffer>,
   stored: ReadonlyMap<number, number>,
   isLast: (buffer: CachedBuffer) => boolean,
 ): readonly BufferUse[] {
-  const sent = new Map(stored);
-  return parts.map(({ word, buffer, offset }) => {
-    const version = sent.get(buffer.id);
-    sent.set(buffer.id, buffer.version);
-    const isNew = version === undefined;
-    const data = isNew ? buffer.bytes(isLast(buffer)) : null;
-    return { word, id: buffer.id, offset, data, patches: isNew ? [] : buffer.changes(version) };
+  return [...buffers].flatMap((buffer): BufferUse[] => {
+    const { id, version } = buffer;
+    const known = stored.get(id);
+    if (known === version) return [];
+    if (known === undefined) return [{ id, data: buffer.bytes(isLast(buffer)), patches: [] }];
+    return [{ id, data: null, patches: buffer.changes(known) }];
   });
 }

@@ -1,13 +1,10 @@
-// How the calls of a program are computed, one after the other: a list for a worker, or a chain.
+// How the calls of a program are computed, one after the other: a list for a worker, blocks for one with its own memory, or a chain.
 
 import type { Job } from "./job.js";
-import type { WasmResident } from "./resident.js";
 
 export interface Calls {
   /** Reads the job, which may be overwritten afterwards, before it returns. */
   add(job: Job, multiplications: number): void;
-  /** No later call uses the resident. */
-  forget(resident: WasmResident): void;
   /** Resolves when nothing is computed any more, because all is done or the program failed. */
   settled(): Promise<void>;
   /** Ends what is computed as soon as possible. */

@@ -4,7 +4,7 @@
 const SMALL_MULTIPLICATIONS = 2 ** 20;
 
 /** Copying this many bytes takes no longer either. */
-const SMALL_BYTES = 2 ** 18;
+export const SMALL_BYTES = 2 ** 18;
 
 export function isSmall(multiplications: number, bytes: number): boolean {
   return multiplications <= SMALL_MULTIPLICATIONS && bytes <= SMALL_BYTES;

@@ -4,6 +4,7 @@
 import { workerKind } from "../../platform/features.js";
 import { currentHost } from "../../platform/host.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
+import { compileFile } from "./given-binary.js";
 import type { VariantTable } from "./variants.js";
 
 /** The build replaces it by `import.meta.url` after bundling. Written earlier, the bundler would inline the files. */
@@ -30,6 +31,10 @@ const CORE: VariantTable = {
 
 /** Of the core module, which every page loads, and what loads those of the others. */
 export const MODULES = { core: CORE, more: () => import("./inlined-more.js") };
+
+export function compileOwn(binary: string | URL): Promise<WebAssembly.Module> {
+  return compileFile(String(binary));
+}
 
 export function ownWorker(): AnyWorker {
   // Not written out: bundlers would emit a second copy, for a page that has no use for it.

@@ -2,6 +2,7 @@
 // that bundlers split it off and only the chosen one is loaded.
 
 import { type AnyWorker, scriptWorker } from "./any-worker.js";
+import { compileText } from "./binary.js";
 import { workerSource } from "./generated/worker-source.js";
 import type { InlinedTable } from "./variants.js";
 
@@ -14,6 +15,10 @@ const CORE: InlinedTable = {
 
 /** Of the core module, which every page loads, and what loads those of the others. */
 export const MODULES = { core: CORE, more: () => import("./inlined-more.js") };
+
+export function compileOwn(binary: string | URL, name: string): Promise<WebAssembly.Module> {
+  return compileText(String(binary), name);
+}
 
 export function ownWorker(): AnyWorker {
   return scriptWorker(workerSource);

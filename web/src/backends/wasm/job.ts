@@ -7,6 +7,7 @@ import type { CallBuilder, Operand, Operation, OutputView, Resident } from "../b
 import type { Cut } from "../cut.js";
 import { DTYPE } from "./generated/attention-call.js";
 import { WasmResident } from "./resident.js";
+import type { Shard } from "./shards.js";
 
 /** An input that is written into the block. `word` of the call takes its address. */
 export interface InputPart {
@@ -54,6 +55,8 @@ export interface Job {
   readonly cut: (workers: number, most: number) => Cut;
   /** The bytes of an element in views of inputs that are not f32, by word. */
   readonly narrow: readonly number[];
+  /** What computes it in place of the call. */
+  readonly shard?: Shard;
 }
 
 /** A cache line, which is also the widest vector. */

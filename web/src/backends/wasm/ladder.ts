@@ -3,6 +3,7 @@
 import { causeText, HeedError } from "../../base/errors.js";
 import type { Choice } from "../../platform/select.js";
 import type { ModuleName } from "../backend.js";
+import type { WasmResident } from "./resident.js";
 import { Residents } from "./residents.js";
 import { type OpenRung, openRung, type RungOverrides } from "./rung.js";
 import { WorkerLost } from "./worker-link.js";
@@ -33,6 +34,8 @@ export class Ladder {
   /** Programs under way, whose memory must stay, and what waits for the last of them. */
   #programs = 0;
   #waiting: (() => void)[] = [];
+  /** Brings residents that a worker has alone to the engine's memory, where they stay. Programs set it, which leave them there. */
+  bring: ((residents: readonly WasmResident[], isMoving?: boolean) => Promise<void>) | null = null;
 
   constructor(choice: Choice, overrides: RungOverrides) {
     this.#choice = choice;
@@ -119,7 +122,7 @@ export class Ladder {
       if (rung.worker !== null && missing.has(rung.worker)) continue;
       try {
         const open = await openRung(rung, this.#module, this.#overrides, previous);
-        this.#stepOnto(open, previous);
+        await this.#stepOnto(open, previous);
         return;
       } catch (error) {
         failures.push(error);
@@ -176,7 +179,7 @@ export class Ladder {
     if (this.#open === previous && this.canRun("core")) {
       return this.#move(async () => {
         await Promise.all(this.#runs);
-        this.#stepOnto(open, previous);
+        await this.#stepOnto(open, previous);
       });
     }
     open.runner.dispose();
@@ -186,9 +189,12 @@ export class Ladder {
   }
 
   /** Throws, and changes nothing, when the residents do not fit. */
-  #stepOnto(open: OpenRung, previous: OpenRung | null): void {
+  async #stepOnto(open: OpenRung, previous: OpenRung | null): Promise<void> {
     try {
-      if (previous !== null && previous.kernels !== open.kernels) this.residents.move(previous.kernels, open.kernels);
+      if (previous !== null && previous.kernels !== open.kernels) {
+        await this.bring?.(this.residents.all, true);
+        this.residents.move(previous.kernels, open.kernels);
+      }
     } catch (error) {
       open.runner.dispose();
       throw error;

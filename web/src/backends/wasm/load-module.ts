@@ -2,7 +2,7 @@
 
 import { causeText, HeedError } from "../../base/errors.js";
 import type { VariantName } from "../../platform/select.js";
-import { compileBinary } from "./binary.js";
+import { compileOwn } from "./inlined.js";
 import { Kernels } from "./kernels.js";
 import type { GlueOptions, Variant, VariantTable } from "./variants.js";
 
@@ -17,7 +17,7 @@ export async function loadKernels(
 ): Promise<Kernels> {
   try {
     const variant = await (await variants)[name]();
-    const compiled = override ?? (await compileBinary(variant.binary, name));
+    const compiled = override ?? (await compileOwn(variant.binary, name));
     return await instantiate(variant, compiled);
   } catch (cause) {
     if (cause instanceof HeedError) throw cause;

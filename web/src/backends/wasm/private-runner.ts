@@ -5,11 +5,12 @@ import { causeText, HeedError } from "../../base/errors.js";
 import { nextTask } from "../../platform/next-task.js";
 import type { Span } from "../backend.js";
 import { bufferUses, type CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
+import { CallBlock } from "./call-block.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Job, OutputPart } from "./job.js";
 import type { Finished, Kernels } from "./kernels.js";
 import { SlicedRunner } from "./local-runners.js";
-import { TRAPPED } from "./protocol.js";
+import { type BlockMessage, TRAPPED } from "./protocol.js";
 import type { WasmResident } from "./resident.js";
 import { type Runner, throwOutcome } from "./runner.js";
 import { ShardQueue } from "./shard-queue.js";
@@ -33,6 +34,9 @@ const DEPTH = 2;
 /** Once so many bytes are packed, about a millisecond's, the next shard is packed in a task of its own. */
 const MOST_PACKED = 2 ** 20;
 
+/** Calls of a program that are written one by one take about as much; it grows. */
+const BLOCK_BYTES = 2 ** 14;
+
 /** A worker that is still computing this long after an abort is terminated. */
 const ABORT_GRACE_MS = 40;
 
@@ -43,12 +47,14 @@ export interface PrivateOverrides {
 }
 
 /** A worker, the buffers that it holds, and the shards that it computes. */
-interface Member {
+export interface Member {
   readonly link: WorkerLink;
   /** One entry for each shard that was sent and is not answered: the queue of its call. All are of one call. */
   readonly inFlight: ShardQueue[];
   /** The versions of the cached buffers that it holds, by their ids. */
   readonly stored: Map<number, number>;
+  /** Programs on it, and residents that it has alone. It is not terminated when a call of others is aborted. */
+  readonly tenants: Set<object>;
   memoryBytes: number;
   shardsDone: number;
 }
@@ -57,11 +63,12 @@ export class PrivateRunner implements Runner {
   readonly #kernels: Kernels;
   readonly #workers: WorkerSource;
   readonly #overrides: PrivateOverrides;
-  readonly #buffers: ResidentBuffers;
+  readonly remote = this;
+  readonly buffers: ResidentBuffers;
   /** Of calls that are not worth sending. */
   readonly #local: SlicedRunner;
   readonly #missing: string[] = [];
-  #members: Member[] = [];
+  members: readonly Member[] = [];
   /** Workers that an abort terminated and that are being replaced. */
   #ended = 0;
   /** Bytes that the current task has packed. */
@@ -77,7 +84,7 @@ export class PrivateRunner implements Runner {
     const { threads } = overrides;
     if (threads > MAX_WORKERS) runner.#missing.push(`a pool has at most ${MAX_WORKERS} workers`);
     await runner.#start(Math.min(threads, MAX_WORKERS));
-    if (runner.#members.length > 0) return runner;
+    if (runner.members.length > 0) return runner;
     throw runner.#lost ?? new WorkerLost("no worker started");
   }
 
@@ -85,7 +92,7 @@ export class PrivateRunner implements Runner {
     this.#kernels = kernels;
     this.#workers = workers;
     this.#overrides = overrides;
-    this.#buffers = new ResidentBuffers(kernels);
+    this.buffers = new ResidentBuffers(kernels);
     this.#local = new SlicedRunner(kernels, overrides.grain);
   }
 
@@ -94,7 +101,7 @@ export class PrivateRunner implements Runner {
   }
 
   get threads(): number {
-    return this.#members.length + this.#ended;
+    return this.members.length + this.#ended;
   }
 
   get calls(): number {
@@ -106,14 +113,20 @@ export class PrivateRunner implements Runner {
   }
 
   get memoryBytes(): number {
-    return this.#members.reduce((total, { memoryBytes }) => total + memoryBytes, 0);
+    return this.members.reduce((total, { memoryBytes }) => total + memoryBytes, 0);
   }
 
   tasksDone(worker: number): number {
-    return this.#members[worker]?.shardsDone ?? 0;
+    return this.members[worker]?.shardsDone ?? 0;
   }
 
   async run(job: Job, multiplications: number): Promise<Finished> {
+    const { shard } = job;
+    if (shard !== undefined) {
+      if (shard.only?.lost) throw shard.only.lost;
+      await this.#compute(job, [shard]);
+      return finishedOf(new Map());
+    }
     const grain = this.#overrides.grain ?? this.#grain();
     const cut = job.cut(this.threads, grain.most);
     if (cut.memoryBound) return this.#local.run(job, multiplications);
@@ -123,12 +136,12 @@ export class PrivateRunner implements Runner {
       const resident = job.made.get(part);
       return resident && this.#kernels.heap.floats(resident.address, part.elements);
     };
-    const sharded = new ShardedJob(job, cut, slices, this.#buffers, residentOf);
+    const sharded = new ShardedJob(job, cut, slices, this.buffers, residentOf);
     try {
       await this.#compute(job, sharded.shards);
       return finishedOf(sharded.results);
     } finally {
-      this.#forget(sharded.ownBuffers);
+      this.drop(idsOf(sharded.ownBuffers));
     }
   }
 
@@ -138,12 +151,21 @@ export class PrivateRunner implements Runner {
     const stopped = new HeedError("aborted", `${job.operation}: stopped by its caller`);
     for (const queue of this.#queues) if (queue.job === job) queue.stop(stopped);
     setTimeout(() => {
-      for (const one of this.#members) if (one.inFlight[0]?.job === job) void this.#replace(one);
+      for (const one of this.members) {
+        const hasOthers = one.tenants.size > (job.shard ? 1 : 0);
+        if (one.inFlight[0]?.job === job && !hasOthers) void this.#replace(one);
+      }
     }, ABORT_GRACE_MS);
   }
 
   forget(resident: WasmResident, changed?: readonly Span[]): void {
-    this.#forget(changed === undefined ? this.#buffers.forget(resident) : this.#buffers.change(resident, changed));
+    if (changed === undefined) for (const { tenants } of this.members) tenants.delete(resident);
+    this.drop(idsOf(changed === undefined ? this.buffers.forget(resident) : this.buffers.change(resident, changed)));
+  }
+
+  /** For calls that are written one by one. */
+  block(): CallBlock {
+    return new CallBlock("heed/layers", BLOCK_BYTES);
   }
 
   dispose(): void {
@@ -151,7 +173,7 @@ export class PrivateRunner implements Runner {
     this.#local.dispose();
     const lost = new WorkerLost("the engine was disposed");
     for (const queue of this.#queues) queue.stop(lost);
-    for (const { link } of this.#members) link.terminate(lost.message);
+    for (const { link } of this.members) link.terminate(lost.message);
   }
 
   #grain(): Grain {
@@ -181,7 +203,7 @@ export class PrivateRunner implements Runner {
   /** Takes shards from the first call that has one left. A worker has shards of one call only. */
   #sendUpTo(depth: number): void {
     this.#packed = 0;
-    for (const [index, member] of this.#members.entries()) {
+    for (const [index, member] of this.members.entries()) {
       const current = member.inFlight[0];
       if (member.inFlight.length >= depth) continue;
       if (this.#packed >= MOST_PACKED) {
@@ -189,7 +211,7 @@ export class PrivateRunner implements Runner {
         return;
       }
       for (const queue of current === undefined ? this.#queues : [current]) {
-        const shard = queue.next(index, this.#members.length);
+        const shard = queue.next(index, this.members.length, member.link);
         if (shard === undefined) continue;
         void this.#send(member, queue, shard);
         break;
@@ -217,12 +239,17 @@ export class PrivateRunner implements Runner {
   }
 
   async #ask(member: Member, shard: Shard, queue: ShardQueue): Promise<readonly ArrayBuffer[]> {
-    const { link, stored } = member;
+    const { stored } = member;
     const buffers = bufferUses(shard.buffers, stored, (buffer) => !queue.needs(buffer));
     const message = { ...shard.message(), buffers };
     // Recorded before the answer: messages arrive in order, so the next one may count on these buffers.
-    for (const { buffer } of shard.buffers) stored.set(buffer.id, buffer.version);
-    const data = buffers.map((use) => use.data).filter((bytes) => bytes !== null);
+    for (const { id, version } of shard.buffers) stored.set(id, version);
+    return this.request(member, message, queue.job.operation);
+  }
+
+  async request(member: Member, message: BlockMessage, operation: string): Promise<readonly ArrayBuffer[]> {
+    const { link, stored } = member;
+    const data = message.buffers.map((use) => use.data).filter((bytes) => bytes !== null);
     this.#packed += data.reduce((total, { byteLength }) => total + byteLength, 0);
     const done = await link.request(message, [message.block, ...data]);
     member.memoryBytes = done.memoryBytes;
@@ -232,19 +259,20 @@ export class PrivateRunner implements Runner {
       throw new WorkerLost(done.message);
     }
     for (const id of done.refused) stored.delete(id);
-    throwOutcome(done, queue.job.operation);
+    throwOutcome(done, operation);
     return done.outputs;
   }
 
-  #forget(buffers: readonly CachedBuffer[]): void {
-    for (const { link, stored } of this.#members) {
-      const ids = buffers.map(({ id }) => id).filter((id) => stored.delete(id));
+  /** Tells the workers to free buffers, by their numbers. */
+  drop(buffers: readonly number[]): void {
+    for (const { link, stored } of this.members) {
+      const ids = buffers.filter((id) => stored.delete(id));
       if (ids.length > 0) link.tell({ kind: "forget", ids });
     }
   }
 
   async #replace(late: Member): Promise<void> {
-    this.#members = this.#members.filter((one) => one !== late);
+    this.members = this.members.filter((one) => one !== late);
     this.#ended += 1;
     late.link.terminate("its call was aborted");
     await this.#start(1);
@@ -254,7 +282,10 @@ export class PrivateRunner implements Runner {
 
   /** Continues with the workers that are left. */
   #continue(): void {
-    if (this.lost !== null) for (const queue of this.#queues) queue.stop(this.lost);
+    for (const queue of this.#queues) {
+      const lost = this.lost ?? queue.only?.lost ?? null;
+      if (lost !== null) queue.stop(this.#reasonOf(lost, queue));
+    }
     this.#sendNext();
   }
 
@@ -267,7 +298,11 @@ export class PrivateRunner implements Runner {
           await link.start(start, (lost) => this.#lose(link, lost));
           if (this.#disposed) link.terminate("the engine was disposed");
           else if (link.lost !== null) throw link.lost;
-          else this.#members.push({ link, inFlight: [], stored: new Map(), memoryBytes: 0, shardsDone: 0 });
+          else
+            this.members = [
+              ...this.members,
+              { link, inFlight: [], stored: new Map(), tenants: new Set(), memoryBytes: 0, shardsDone: 0 },
+            ];
         } catch (error) {
           this.#lost = error instanceof WorkerLost ? error : new WorkerLost(causeText(error));
           this.#missing.push(`a worker did not start (${causeText(error)})`);
@@ -277,14 +312,16 @@ export class PrivateRunner implements Runner {
   }
 
   #lose(link: WorkerLink, lost: WorkerLost): void {
-    const before = this.#members.length;
-    this.#members = this.#members.filter((one) => one.link !== link);
-    if (this.#members.length === before || this.#disposed) return;
+    const before = this.members.length;
+    this.members = this.members.filter((one) => one.link !== link);
+    if (this.members.length === before || this.#disposed) return;
     this.#lost = lost;
     this.#missing.push(`a worker was lost (${lost.message})`);
     this.#continue();
   }
 }
+
+const idsOf = (buffers: readonly CachedBuffer[]): readonly number[] => buffers.map(({ id }) => id);
 
 /** Results that are not residents are arrays. */
 function finishedOf(results: ReadonlyMap<OutputPart, Float32Array>): Finished {

@@ -2,16 +2,18 @@
 
 import { HeedError } from "../../base/errors.js";
 import { nextTask, TASK_MS } from "../../platform/next-task.js";
-import type { Kept, ModuleName, Operation, Program, Resident, RootBackend } from "../backend.js";
+import type { Kept, ModuleName, Operation, Program, Resident, RootBackend, Span } from "../backend.js";
 import { CallChain } from "./call-chain.js";
 import { CallList } from "./call-list.js";
 import type { Calls, Compute } from "./calls.js";
 import { type Job, jobOf, type OutputPart, type Scratch } from "./job.js";
 import type { Kernels } from "./kernels.js";
 import type { Ladder } from "./ladder.js";
+import { FrontPlace, type Place } from "./place.js";
 import type { Caller } from "./prepared.js";
 import { abortedError } from "./queue.js";
-import { byteSize, WasmResident } from "./resident.js";
+import { bring, lostError, RemoteCalls } from "./remote-calls.js";
+import { WasmResident } from "./resident.js";
 
 /** Begins a program when the engine has the module. */
 export async function openProgram(
@@ -34,10 +36,9 @@ class CallProgram implements Program {
   readonly #kernels: Kernels;
   readonly #signal: AbortSignal | null;
   readonly #calls: Calls;
+  readonly #place: Place;
   /** Residents that the program made and has not freed. */
   readonly #own = new Set<WasmResident>();
-  /** Memory of freed ones, by size. Calls run in order, so a call may overwrite what only earlier ones read. */
-  readonly #blocks = new Map<number, number[]>();
   /** Residents of others that it uses. */
   readonly #held = new Set<WasmResident>();
   readonly #scratch: Scratch = [];
@@ -53,14 +54,23 @@ class CallProgram implements Program {
     this.#kernels = kernels;
     this.#signal = signal;
     const compute: Compute = (job, multiplications) => this.#compute(job, multiplications);
-    this.#calls = rung.worker === "shared-memory" ? new CallList(kernels, compute) : new CallChain(runner, compute);
+    if (runner.remote !== undefined) {
+      this.#calls = this.#place = new RemoteCalls(kernels, runner.remote, compute);
+      ladder.bring = (residents, isMoving) => bring(ladder.current("heed"), residents, isMoving);
+    } else {
+      this.#calls = rung.worker === "shared-memory" ? new CallList(kernels, compute) : new CallChain(compute);
+      this.#place = new FrontPlace(kernels);
+    }
   }
 
   async run<P extends object>(operation: Operation<P>, problem: P): Promise<readonly Kept[]> {
     const job = jobOf(operation, problem, this.#scratch);
     this.#assertUsable(job.operation);
+    for (const { resident } of job.residents) {
+      if (resident.away?.lost) throw lostError(resident.away.lost);
+      this.#hold(resident);
+    }
     for (const part of job.outputs) job.made.set(part, this.#allocate(part));
-    for (const { resident } of job.residents) this.#hold(resident);
     this.#calls.add(job, operation.work(problem));
     const kept = job.outputs.map((part) => keptOf(job, part));
     if (performance.now() < this.#until) return kept;
@@ -71,11 +81,8 @@ class CallProgram implements Program {
 
   upload(data: Float32Array): Resident {
     this.#assertUsable("heed/layers");
-    const resident = new WasmResident(
-      this.#kernels.upload(data.byteLength, () => data),
-      data.length,
-      "f32",
-    );
+    const resident = new WasmResident(0, data.length, "f32");
+    this.#place.upload(resident, data);
     this.#own.add(resident);
     return resident;
   }
@@ -91,11 +98,16 @@ class CallProgram implements Program {
       return;
     }
     resident.live = false;
-    this.#calls.forget(resident);
-    const bytes = roomOf(resident);
-    const blocks = this.#blocks.get(bytes);
-    if (blocks === undefined) this.#blocks.set(bytes, [resident.address]);
-    else blocks.push(resident.address);
+    this.#place.free(resident);
+  }
+
+  changed(resident: Resident, spans: readonly Span[]): void {
+    if (resident instanceof WasmResident) this.#place.changed(resident, spans);
+  }
+
+  async bring(residents: readonly Resident[]): Promise<void> {
+    await this.flush();
+    await this.#ladder.bring?.(residents.filter((one) => one instanceof WasmResident));
   }
 
   hold(resident: Resident): void {
@@ -106,13 +118,16 @@ class CallProgram implements Program {
     this.#assertUsable("heed/layers");
     if (!(resident instanceof WasmResident) || !this.#own.delete(resident)) return resident;
     resident.live = false;
-    return this.#ladder.residents.add(resident.address, resident.elements, resident.dtype);
+    const kept = this.#ladder.residents.add(resident.address, resident.elements, resident.dtype);
+    this.#place.move(resident, kept);
+    return kept;
   }
 
   async flush(): Promise<void> {
     await this.#calls.settled();
-    this.#until = performance.now() + TASK_MS;
     this.#assertUsable("heed/layers");
+    await this.#place.bringBack();
+    this.#until = performance.now() + TASK_MS;
   }
 
   async close(): Promise<void> {
@@ -132,7 +147,7 @@ class CallProgram implements Program {
     // A worker that was terminated may have held the allocator's lock.
     if (this.#ladder.disposed) return;
     this.#calls.dispose();
-    for (const address of [...this.#blocks.values()].flat()) this.#kernels.release(address);
+    this.#place.release();
   }
 
   /** Whether the engine still has the memory in which the program began. */
@@ -143,8 +158,7 @@ class CallProgram implements Program {
   #allocate({ elements, to }: OutputPart): WasmResident {
     if (to !== "resident") throw new TypeError("the results of a program's calls stay in the engine");
     const resident = new WasmResident(0, elements, "f32");
-    const bytes = roomOf(resident);
-    resident.address = this.#blocks.get(bytes)?.pop() ?? this.#kernels.allocate(bytes);
+    this.#place.make(resident);
     this.#own.add(resident);
     return resident;
   }
@@ -192,11 +206,6 @@ class CallProgram implements Program {
     if (!this.#isHere) this.#failure ??= new HeedError("device-lost", `${operation}: the engine's memory is lost`);
     if (this.#failure !== null) throw this.#failure;
   }
-}
-
-/** The size of a resident's block, in bytes: sizes that are nearly the same share blocks. */
-function roomOf({ elements, dtype }: WasmResident): number {
-  return Math.max(1, Math.ceil(byteSize(elements, dtype) / 64)) * 64;
 }
 
 function keptOf({ made }: Job, part: OutputPart): Kept {

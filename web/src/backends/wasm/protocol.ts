@@ -19,27 +19,33 @@ export interface PoolSlot {
   readonly answers: boolean;
 }
 
-/** Private memory: one call. The message carries the written part of its block, with addresses relative to the block's start. */
+/** Private memory: calls, computed one after the other. */
 export interface BlockMessage {
   readonly kind: "block";
+  /** The written part of the block: packed calls and their arrays. */
   readonly block: ArrayBuffer;
   /** Size of the whole block, outputs included. */
   readonly bytes: number;
-  /** Words of the call that hold relative addresses. */
-  readonly relative: readonly number[];
+  /** What the worker lacks of the buffers that the calls read. */
   readonly buffers: readonly BufferUse[];
-  /** Byte offset and length of each output. */
-  readonly outputs: readonly (readonly [offset: number, bytes: number])[];
+  /**
+   * A call to compute: 0, where in the block it is, how many of its words take addresses, and for each the word, a buffer, and an offset
+   * into that. A buffer to make: its number and bytes. One to free: its number, 0.
+   */
+  readonly steps: Int32Array;
+  /** What to send back. */
+  readonly outputs: readonly Range[];
 }
+
+/** Bytes of a buffer. Buffer 0 is the block. */
+export type Range = readonly [buffer: number, from: number, bytes: number];
 
 /** New bytes of a cached buffer, from an offset on. */
 export type Patch = readonly [offset: number, data: ArrayBuffer];
 
-/** A word of the call that takes the address `offset` bytes into a cached buffer. `data` comes with the buffer's first use; later uses bring patches. */
+/** `data` comes with the buffer's first use; later uses bring patches. */
 export interface BufferUse {
-  readonly word: number;
   readonly id: number;
-  readonly offset: number;
   readonly data: ArrayBuffer | null;
   readonly patches: readonly Patch[];
 }

@@ -1,6 +1,7 @@
 // One tensor or cache page in the memory of the front instance.
 
 import type { DType, Resident } from "../backend.js";
+import type { WorkerLink } from "./worker-link.js";
 
 let lastId = 0;
 
@@ -13,8 +14,10 @@ export class WasmResident implements Resident {
   readonly id: number;
   readonly elements: number;
   readonly dtype: DType;
-  /** In the front instance's heap; changes when the engine falls back to another memory. */
+  /** In the front instance's heap; changes when the engine falls back to another memory. 0 while it is away. */
   address: number;
+  /** The worker whose own memory alone has it. */
+  away: WorkerLink | null = null;
   /** Calls that are using it. */
   users = 0;
   live = true;

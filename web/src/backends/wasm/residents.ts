@@ -48,12 +48,17 @@ export class Residents {
     return total;
   }
 
+  get all(): readonly WasmResident[] {
+    return [...this.#all];
+  }
+
   /** Copies all residents to another memory. Throws HeedError `memory`, and changes nothing, when they do not all fit. */
   move(from: Kernels, to: Kernels): void {
     const copies = new Map<WasmResident, number>();
     try {
       for (const resident of this.#all) {
-        const { address, bytes } = resident;
+        const { address, bytes, away } = resident;
+        if (away !== null) continue;
         copies.set(
           resident,
           to.upload(bytes, () => from.heap.bytes(address, bytes)),

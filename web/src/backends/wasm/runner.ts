@@ -4,6 +4,7 @@ import { HeedError } from "../../base/errors.js";
 import type { Span } from "../backend.js";
 import type { Job } from "./job.js";
 import { type Finished, throwStatus } from "./kernels.js";
+import type { PrivateRunner } from "./private-runner.js";
 import { type DoneMessage, NO_ROOM } from "./protocol.js";
 import type { WasmResident } from "./resident.js";
 import type { WorkerLost } from "./worker-link.js";
@@ -28,6 +29,8 @@ export interface Runner {
   interrupt(job: Job): void;
   /** Called when a resident was freed, or when some of its bytes changed. */
   forget(resident: WasmResident, changed?: readonly Span[]): void;
+  /** Itself, where a worker can keep what a program makes. */
+  readonly remote?: PrivateRunner;
   dispose(): void;
 }
 

@@ -3,6 +3,7 @@
 import type { CachedBuffer } from "./cached-buffers.js";
 import type { Job } from "./job.js";
 import type { Shard } from "./shards.js";
+import type { WorkerLink } from "./worker-link.js";
 
 export class ShardQueue {
   readonly job: Job;
@@ -22,12 +23,18 @@ export class ShardQueue {
     this.#endIfOver();
   }
 
-  next(worker: number, workers: number): Shard | undefined {
-    let at = this.#left.findIndex(({ affinity }) => affinity % workers === worker);
-    if (at === -1) at = this.#left.map(({ isHeld }) => isHeld).lastIndexOf(false);
-    const shard = at === -1 ? undefined : this.#left.splice(at, 1)[0];
+  next(worker: number, workers: number, link: WorkerLink): Shard | undefined {
+    if (this.only !== undefined && this.only !== link) return undefined;
+    // None of its own: the last one.
+    const at = this.#left.findIndex(({ affinity }) => affinity % workers === worker);
+    const [shard] = this.#left.splice(at, 1);
     if (shard !== undefined) this.#sent += 1;
     return shard;
+  }
+
+  /** The worker for which it waits; undefined: any. */
+  get only(): WorkerLink | undefined {
+    return this.#left[0]?.only;
   }
 
   get left(): number {
@@ -36,7 +43,7 @@ export class ShardQueue {
 
   /** Whether a shard that is not sent yet uses the buffer. */
   needs(buffer: CachedBuffer): boolean {
-    return this.#left.some(({ buffers }) => buffers.some((part) => part.buffer === buffer));
+    return this.#left.some(({ buffers }) => buffers.has(buffer));
   }
 
   answered(): void {

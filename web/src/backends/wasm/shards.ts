@@ -1,13 +1,14 @@
 // A job as shards, each computed by one worker with its own memory: what a shard is sent, and where its results go. What runs them
 // is in private-runner.ts.
 
-import { HeedError } from "../../base/errors.js";
 import type { Cut } from "../cut.js";
 import { arrayBufferOf, type BufferPart, type CachedBuffer, type ResidentBuffers } from "./cached-buffers.js";
+import { CallBlock, roomFor } from "./call-block.js";
 import { aligned, type InputPart, type Job, type OutputPart, type ResidentPart } from "./job.js";
 import { elementBytes, elementsOf, isPresent, makeDense, scatter, spanOf } from "./packed-views.js";
 import type { BlockMessage } from "./protocol.js";
 import { type Slice, sliceCall } from "./slices.js";
+import type { WorkerLink } from "./worker-link.js";
 
 /** A message without its buffers. */
 type Message = Omit<BlockMessage, "buffers">;
@@ -18,9 +19,10 @@ type ResidentOf = (part: OutputPart) => Float32Array | undefined;
 export interface Shard {
   /** Shards of one affinity read the same inputs, so one worker should compute them. */
   readonly affinity: number;
-  /** Whether no other worker may, because it would have to be sent parameters. */
-  readonly isHeld: boolean;
-  readonly buffers: readonly BufferPart[];
+  /** The only worker that may compute it, because no other has what it reads; absent: any. */
+  readonly only?: WorkerLink;
+  readonly buffers: ReadonlySet<CachedBuffer>;
+  /** Asked for when it is sent. */
   message(): Message;
   /** Takes the results, in the message's order. */
   take(outputs: readonly ArrayBuffer[]): void;
@@ -51,10 +53,9 @@ export class ShardedJob {
           if (part.to !== "resident") this.results.set(part, new Float32Array(part.elements));
       });
     }
-    const isHeld = !isWhole && cut.axes.some(({ parts }) => parts);
     const affinities = affinitiesOf(cut, slices);
     this.shards = slices.map((slice, index) => {
-      return { affinity: affinities[index] ?? 0, isHeld, ...this.#shardOf(cut, slice, isWhole) };
+      return { affinity: affinities[index] ?? 0, ...this.#shardOf(cut, slice, isWhole) };
     });
   }
 
@@ -70,10 +71,11 @@ export class ShardedJob {
     const isInline = ({ of }: InputPart): boolean => isWhole || of !== "view";
     const views = [...inputs.filter((part) => !isInline(part)), ...residents.filter(({ word }) => word < this.#table)];
     const own = outputs.filter(({ word }) => isWhole || isPresent(sliced, word));
-    const pack = (): Message => packBlock(operation, sliced, inputs.filter(isInline), own, isWhole);
+    const parts = [...views.map((part) => this.#viewPart(sliced, part)), ...this.#tableParts(cut, slice)];
+    const pack = (): Message => packBlock(operation, sliced, inputs.filter(isInline), parts, own, isWhole);
     const message = isWhole ? pack() : null;
     return {
-      buffers: [...views.map((part) => this.#viewPart(sliced, part)), ...this.#tableParts(cut, slice)],
+      buffers: new Set(parts.map(({ buffer }) => buffer)),
       message: () => message ?? pack(),
       take: (arrays) => {
         for (const [index, part] of own.entries()) {
@@ -142,41 +144,20 @@ function affinitiesOf({ axes }: Cut, slices: readonly Slice[]): readonly number[
   return known.size === 1 ? slices.map((_, index) => index) : shared;
 }
 
-/** A block with a slice's call, the arrays that it has whole, and room for its results. A table is in the call. */
+/** A block with a slice's call, the arrays that it has whole, and room for its results. */
 function packBlock(
   operation: string,
   sliced: Int32Array<ArrayBuffer>,
   inline: readonly InputPart[],
+  buffers: readonly BufferPart[],
   outputs: readonly OutputPart[],
   isWhole: boolean,
 ): Message {
   const call = sliced.slice();
-  let end = aligned(call.byteLength);
-  const places = inline.map(({ word, bytes, of, offset }) => {
-    const place = of === "table" ? offset : end;
-    // A slice may begin within an array.
-    call[word] = (call[word] ?? 0) + place;
-    end = aligned(end + bytes.length);
-    return place;
+  const results = outputs.map(({ word, elements }) => {
+    return [word, (isWhole ? elements : makeDense(call, word)) * Float32Array.BYTES_PER_ELEMENT] as const;
   });
-  const block = roomFor(operation, end, () => new Uint8Array(end));
-  const ranges = outputs.map(({ word, elements }): readonly [number, number] => {
-    const offset = end;
-    call[word] = offset;
-    const bytes = (isWhole ? elements : makeDense(call, word)) * Float32Array.BYTES_PER_ELEMENT;
-    end = aligned(end + bytes);
-    return [offset, bytes];
-  });
-  block.set(new Uint8Array(call.buffer));
-  for (const [index, { bytes }] of inline.entries()) block.set(bytes, places[index]);
-  const relative = [...inline, ...outputs].map(({ word }) => word);
-  return { kind: "block", block: block.buffer, bytes: end, relative, outputs: ranges };
-}
-
-function roomFor<T>(operation: string, bytes: number, make: () => T): T {
-  try {
-    return make();
-  } catch (cause) {
-    throw new HeedError("memory", `${operation}: no room for a copy of ${bytes} bytes`, { cause });
-  }
+  const room = inline.reduce((sum, { bytes }) => sum + aligned(bytes.length), aligned(call.byteLength));
+  const block = new CallBlock(operation, room);
+  return block.message(block.call(call, inline, buffers, results));
 }

@@ -33,7 +33,7 @@ export function slicesOf(
   if (!(wanted >= 2)) wanted = 1;
   let slices: readonly Slice[] = [[]];
   for (const axis of axes) {
-    const ranges = rangesOf(axis, axis.parts ?? wanted);
+    const ranges = rangesOf(axis, wanted);
     wanted /= ranges.length;
     slices = slices.flatMap((slice) => ranges.map((range) => [...slice, range]));
   }

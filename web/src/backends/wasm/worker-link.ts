@@ -34,7 +34,8 @@ interface Pending {
 }
 
 export class WorkerLink {
-  readonly #worker: AnyWorker;
+  /** Undefined where none can be made. */
+  #worker: AnyWorker | undefined;
   readonly #ready: Promise<void>;
   #onLost: OnLost = () => {};
   #settleStart: { resolve(): void; reject(error: WorkerLost): void } | null = null;
@@ -42,17 +43,21 @@ export class WorkerLink {
   #pending: Pending[] = [];
   #lost: WorkerLost | null = null;
 
-  /** Makes a worker, which `start` then starts. Throws WorkerLost when none can be made. */
+  /** Makes a worker, which `start` then starts. */
   constructor(overrides: WorkerOverrides) {
-    const worker = makeWorker(overrides);
-    this.#worker = worker;
     this.#ready = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
     // `start` reports the rejection; a link that is never started must not cause an unhandled one.
     this.#ready.catch(() => {});
-    if (worker.on !== undefined) this.#listenNode(worker);
-    else this.#listenWeb(worker);
+    try {
+      const worker = makeWorker(overrides);
+      this.#worker = worker;
+      if (worker.on !== undefined) this.#listenNode(worker);
+      else this.#listenWeb(worker);
+    } catch (error) {
+      this.#lose(causeText(error));
+    }
   }
 
   /**
@@ -68,7 +73,7 @@ export class WorkerLink {
     } finally {
       clearTimeout(timer);
     }
-    this.#worker.unref?.();
+    this.#worker?.unref?.();
   }
 
   /** Why the worker is gone; null while it lives. */
@@ -97,7 +102,7 @@ export class WorkerLink {
       }
       this.#pending.push({ resolve, reject });
       // Node ends when only idle workers are left.
-      this.#worker.ref?.();
+      this.#worker?.ref?.();
     });
   }
 
@@ -119,7 +124,7 @@ export class WorkerLink {
 
   #post(message: ToWorker, transfer: readonly ArrayBuffer[]): void {
     try {
-      this.#worker.postMessage(message, transfer);
+      this.#worker?.postMessage(message, transfer);
     } catch (error) {
       this.#lose(`it cannot be sent messages: ${causeText(error)}`);
     }
@@ -152,14 +157,14 @@ export class WorkerLink {
 
   #answer(message: DoneMessage): void {
     const answered = this.#pending.shift();
-    if (!this.isBusy) this.#worker.unref?.();
+    if (!this.isBusy) this.#worker?.unref?.();
     answered?.resolve(message);
   }
 
   #lose(reason: string, isSilent = false): void {
     if (this.#lost !== null) return;
     this.#lost = new WorkerLost(reason, isSilent);
-    this.#worker.terminate();
+    this.#worker?.terminate();
     this.#settleStart?.reject(this.#lost);
     const pending = this.#pending;
     this.#pending = [];
@@ -173,50 +178,25 @@ export class WorkerLink {
 /** Makes workers. Some are made ahead, so that they start up while the kernels are loaded. */
 export class WorkerSource {
   readonly #overrides: WorkerOverrides;
-  #ahead: (() => WorkerLink)[];
+  readonly #ahead: WorkerLink[];
 
   constructor(overrides: WorkerOverrides, ahead: number) {
     this.#overrides = overrides;
-    this.#ahead = Array.from({ length: ahead }, () => made(() => new WorkerLink(overrides)));
+    this.#ahead = Array.from({ length: ahead }, () => new WorkerLink(overrides));
   }
 
-  /** Throws WorkerLost when none can be made. */
   take(): WorkerLink {
-    const next = this.#ahead.shift();
-    return next === undefined ? new WorkerLink(this.#overrides) : next();
+    return this.#ahead.shift() ?? new WorkerLink(this.#overrides);
   }
 
   /** Terminates those that were made ahead and not taken. */
   endAhead(): void {
-    for (const next of this.#ahead) {
-      try {
-        next().terminate("it was not needed");
-      } catch {
-        // It could not be made, so there is nothing to terminate.
-      }
-    }
-    this.#ahead = [];
-  }
-}
-
-/** Calls `make` now; the returned function gives its value, or throws its error, later. */
-function made<T>(make: () => T): () => T {
-  try {
-    const value = make();
-    return () => value;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
+    for (const link of this.#ahead.splice(0)) link.terminate("it was not needed");
   }
 }
 
 function makeWorker({ workerFactory, workerUrl }: WorkerOverrides): AnyWorker {
-  try {
-    // The caller promises that it makes a worker.
-    if (workerFactory !== null) return workerFactory() as AnyWorker;
-    return workerUrl === null ? ownWorker() : fileWorker(workerUrl);
-  } catch (error) {
-    throw new WorkerLost(causeText(error));
-  }
+  // The caller promises that it makes a worker.
+  if (workerFactory !== null) return workerFactory() as AnyWorker;
+  return workerUrl === null ? ownWorker() : fileWorker(workerUrl);
 }

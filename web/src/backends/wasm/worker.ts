@@ -8,40 +8,47 @@ import {
   type FromWorker,
   NO_ROOM,
   type PoolSlot,
+  type Range,
   type StartMessage,
   type ToWorker,
   TRAPPED,
 } from "./protocol.js";
 
-/** The exports that a bare instance needs. The optional ones exist only in variants with shared memory, or only in those without. */
+/** The exports that a bare instance needs: `memory` of a variant with its own, those of the pool and of the stack of one with shared memory. */
 interface KernelExports {
   heed_run(call: number): number;
   heed_status_message(): number;
   heed_allocate(bytes: number): number;
   heed_release(address: number): void;
-  heed_serve?(worker: number, spins: boolean): void;
-  readonly memory?: WebAssembly.Memory;
-  _initialize?(): void;
-  __wasm_call_ctors?(): void;
-  _emscripten_stack_restore?(top: number): void;
+  heed_serve(worker: number, spins: boolean): void;
+  readonly memory: WebAssembly.Memory;
+  __wasm_call_ctors(): void;
+  _emscripten_stack_restore(top: number): void;
 }
 
 interface Port {
   postMessage(message: FromWorker, transfer?: readonly ArrayBuffer[]): void;
-  listen(listener: (message: ToWorker) => void): void;
+  onmessage: (event: { readonly data: ToWorker }) => void;
 }
 
-let kernels: KernelExports | undefined;
-let memory: WebAssembly.Memory | undefined;
+/** Both are there once it has started, before any call. */
+let kernels: KernelExports;
+let memory: WebAssembly.Memory;
 /** Addresses of cached buffers, by their ids. */
 const buffers = new Map<number, number>();
 
-const port = openPort();
-port.listen((message) => {
-  if (message.kind === "start") void start(message);
-  else if (message.kind === "forget") message.ids.forEach(forget);
-  else reply(() => callBlock(message));
-});
+const scope = globalThis as unknown as Port & {
+  readonly WorkerGlobalScope?: unknown;
+  readonly process?: { getBuiltinModule(name: "node:worker_threads"): { readonly parentPort: Port } };
+};
+const node = scope.WorkerGlobalScope === undefined ? scope.process : undefined;
+/** A browser's worker talks through its globals, Node's through its port. */
+const port: Port = node?.getBuiltinModule("node:worker_threads").parentPort ?? scope;
+port.onmessage = ({ data }) => {
+  if (data.kind === "start") void start(data);
+  else if (data.kind === "forget") data.ids.forEach(forget);
+  else reply(() => callBlock(data));
+};
 
 async function start({ module, shared }: StartMessage): Promise<void> {
   try {
@@ -51,10 +58,10 @@ async function start({ module, shared }: StartMessage): Promise<void> {
     kernels = instance.exports as unknown as KernelExports;
     if (shared === null) {
       memory = kernels.memory;
-      (kernels._initialize ?? kernels.__wasm_call_ctors)?.();
+      kernels.__wasm_call_ctors();
     } else {
       // Constructors ran in the front instance; here they would run again over the same heap.
-      kernels._emscripten_stack_restore?.(shared.stackTop);
+      kernels._emscripten_stack_restore(shared.stackTop);
     }
     port.postMessage({ kind: "ready" });
     if (shared !== null) work(shared);
@@ -65,9 +72,8 @@ async function start({ module, shared }: StartMessage): Promise<void> {
 
 /** Serves calls for as long as this worker lives. A trap ends the worker, because the state of its instance is then unknown. */
 function work({ worker, spins, answers }: PoolSlot): never {
-  const { heed_serve = abort("heed_serve, which they lack") } = running();
   while (true) {
-    heed_serve(worker, spins);
+    kernels.heed_serve(worker, spins);
     if (answers) port.postMessage(DONE);
   }
 }
@@ -77,48 +83,34 @@ function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
   for (const { module: space, name, kind } of WebAssembly.Module.imports(module)) {
     imports[space] ??= {};
-    if (kind === "memory" && memory !== undefined) imports[space][name] = memory;
+    if (kind === "memory") imports[space][name] = memory;
     else if (name === "emscripten_resize_heap") imports[space][name] = (bytes: number) => grow(bytes >>> 0);
     else if (name === "emscripten_get_now") imports[space][name] = () => performance.now();
-    else if (name === "_emscripten_memcpy_js") imports[space][name] = copyWithin;
     else if (name.startsWith("_embind_register")) imports[space][name] = () => {};
-    else imports[space][name] = () => abort(name);
+    else {
+      imports[space][name] = () => {
+        throw new Error(`the kernels called ${name}`);
+      };
+    }
   }
   return imports;
 }
 
-/** Builds without the bulk memory proposal call it for large copies. */
-function copyWithin(to: number, from: number, bytes: number): void {
-  new Uint8Array(heapBuffer()).copyWithin(to >>> 0, from >>> 0, (from >>> 0) + (bytes >>> 0));
-}
-
-function abort(name: string): never {
-  throw new Error(`the kernels called ${name}`);
-}
-
 /** Grows the memory to `bytes`. Emscripten's allocator expects 1 for success and 0 for refusal. */
 function grow(bytes: number): number {
-  if (memory === undefined || bytes > 2 ** 31) return 0;
+  if (bytes > 2 ** 31) return 0;
   const now = memory.buffer.byteLength;
-  try {
-    // By 5 % at least, as the glue does, so that slowly rising sizes do not grow the memory in every call.
-    for (const wanted of [Math.max(bytes, now * 1.05), bytes]) {
-      const pages = Math.ceil((Math.min(wanted, 2 ** 31) - now) / 65536);
-      if (pages <= 0 || tryGrow(memory, pages)) return 1;
+  // By 5 % at least, as the glue does, so that slowly rising sizes do not grow the memory in every call.
+  for (const wanted of [Math.max(bytes, now * 1.05), bytes]) {
+    const pages = Math.ceil((Math.min(wanted, 2 ** 31) - now) / 65536);
+    try {
+      if (pages > 0) memory.grow(pages);
+      return 1;
+    } catch {
+      // Less may be had.
     }
-  } catch {
-    // The memory cannot grow.
   }
   return 0;
-}
-
-function tryGrow(target: WebAssembly.Memory, pages: number): boolean {
-  try {
-    target.grow(pages);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 interface Outcome {
@@ -131,101 +123,80 @@ function reply(compute: () => Outcome): void {
   try {
     const { status, outputs, refused = [] } = compute();
     const message = status > 0 ? statusMessage() : "";
-    const memoryBytes = heapBuffer().byteLength;
+    const memoryBytes = memory.buffer.byteLength;
     port.postMessage({ kind: "done", status, message, outputs, refused, memoryBytes }, outputs);
   } catch (error) {
     port.postMessage({ ...DONE, status: TRAPPED, message: String(error) });
   }
 }
 
-function callBlock(message: BlockMessage): Outcome {
-  const { heed_allocate, heed_run, heed_release } = running();
-  const refused = cacheBuffers(message);
-  if (refused.length > 0) return { status: NO_ROOM, outputs: [], refused };
-  const base = heed_allocate(message.bytes) >>> 0;
-  if (base === 0) return { status: NO_ROOM, outputs: [] };
-  try {
-    const heap = heapBuffer();
-    new Uint8Array(heap, base).set(new Uint8Array(message.block));
-    const call = new Uint32Array(heap, base, message.block.byteLength >>> 2);
-    for (const word of message.relative) call[word] = (call[word] ?? 0) + base;
-    for (const { word, id, offset } of message.buffers) call[word] = (buffers.get(id) ?? 0) + offset;
-    const status = heed_run(base);
-    // The call may have grown the memory, which detaches the old ArrayBuffer.
-    const after = heapBuffer();
-    const outputs =
-      status === 0 ? message.outputs.map(([offset, bytes]) => after.slice(base + offset, base + offset + bytes)) : [];
-    return { status, outputs };
-  } finally {
-    heed_release(base);
+function callBlock({ bytes, block, buffers: used, steps, outputs }: BlockMessage): Outcome {
+  cacheBuffers(used);
+  if (!make(0, bytes)) return { status: NO_ROOM, outputs: [] };
+  const base = buffers.get(0) ?? 0;
+  patch(base, block);
+  const refused: number[] = [];
+  let status = 0;
+  let at = 0;
+  const next = (): number => steps[at++] ?? 0;
+  // What is to be freed is freed also after a call that failed.
+  while (at < steps.length) {
+    const id = next();
+    if (id > 0) {
+      const size = next();
+      if (size === 0) forget(id);
+      else if (status === 0 && !make(id, size)) status = NO_ROOM;
+      continue;
+    }
+    const call = base + next();
+    const words = new Uint32Array(memory.buffer, call);
+    for (let left = next(); left > 0; left--) {
+      const [word, buffer, offset] = [next(), next(), next()];
+      const address = buffers.get(buffer);
+      if (address !== undefined) words[word] = address + offset;
+      else if (status === 0) refused.push(buffer);
+    }
+    if (refused.length > 0) status ||= NO_ROOM;
+    if (status === 0) status = kernels.heed_run(call);
   }
+  // The calls may have grown the memory, which detaches the old ArrayBuffer.
+  const heap = memory.buffer;
+  const read = ([id, from, size]: Range): ArrayBuffer => {
+    const start = (buffers.get(id) ?? 0) + from;
+    return heap.slice(start, start + size);
+  };
+  const results = status === 0 ? outputs.map(read) : [];
+  forget(0);
+  return { status, outputs: results, refused };
 }
 
-/**
- * Copies new buffers, and the patches of known ones, into this memory. It does so even for a call that then fails, because the
- * sender counts on them from now on. Returns the buffers that are missing for lack of room.
- */
-function cacheBuffers(message: BlockMessage): readonly number[] {
-  for (const { id, data, patches } of message.buffers) {
-    if (data !== null && !buffers.has(id)) {
-      const address = running().heed_allocate(data.byteLength) >>> 0;
-      if (address === 0) continue;
-      buffers.set(id, address);
-      patch(address, data);
-    }
+/** Copies new buffers, and the patches of known ones, into this memory. It does so even for a call that then fails, because the sender counts on them from now on. */
+function cacheBuffers(used: BlockMessage["buffers"]): void {
+  for (const { id, data, patches } of used) {
+    if (data !== null && make(id, data.byteLength)) patch(buffers.get(id) ?? 0, data);
     const address = buffers.get(id);
     if (address !== undefined) for (const [from, bytes] of patches) patch(address + from, bytes);
   }
-  return message.buffers.map(({ id }) => id).filter((id) => !buffers.has(id));
+}
+
+/** Whether there is room for the buffer. */
+function make(id: number, bytes: number): boolean {
+  const address = kernels.heed_allocate(bytes) >>> 0;
+  if (address !== 0) buffers.set(id, address);
+  return address !== 0;
 }
 
 function patch(address: number, bytes: ArrayBuffer): void {
-  new Uint8Array(heapBuffer(), address).set(new Uint8Array(bytes));
+  new Uint8Array(memory.buffer, address).set(new Uint8Array(bytes));
 }
 
 function forget(id: number): void {
   const address = buffers.get(id);
   if (address === undefined) return;
   buffers.delete(id);
-  running().heed_release(address);
-}
-
-function running(): KernelExports {
-  return kernels ?? abort("a worker that has not started");
-}
-
-function heapBuffer(): ArrayBuffer {
-  return memory === undefined ? abort("a worker without memory") : memory.buffer;
+  kernels.heed_release(address);
 }
 
 function statusMessage(): string {
-  return textAt(heapBuffer(), running().heed_status_message() >>> 0);
-}
-
-/** A browser's worker talks through its globals, Node's through worker_threads.parentPort. */
-function openPort(): Port {
-  const scope = globalThis as unknown as {
-    readonly WorkerGlobalScope?: unknown;
-    postMessage(message: FromWorker, transfer: readonly ArrayBuffer[]): void;
-    onmessage: (event: { readonly data: ToWorker }) => void;
-    readonly process?: { getBuiltinModule(name: "node:worker_threads"): { readonly parentPort: NodePort } };
-  };
-  if (scope.WorkerGlobalScope === undefined && scope.process !== undefined) {
-    const { parentPort } = scope.process.getBuiltinModule("node:worker_threads");
-    return {
-      postMessage: (message, transfer = []) => parentPort.postMessage(message, transfer),
-      listen: (listener) => void parentPort.on("message", listener),
-    };
-  }
-  return {
-    postMessage: (message, transfer = []) => scope.postMessage(message, transfer),
-    listen: (listener) => {
-      scope.onmessage = (event) => listener(event.data);
-    },
-  };
-}
-
-interface NodePort {
-  postMessage(message: FromWorker, transfer: readonly ArrayBuffer[]): void;
-  on(event: "message", listener: (message: ToWorker) => void): void;
+  return textAt(memory.buffer, kernels.heed_status_message() >>> 0);
 }

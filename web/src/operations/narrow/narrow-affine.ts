@@ -33,7 +33,7 @@ export const NARROW_AFFINE: Operation<NarrowAffineProblem> = {
     builder.output(CALL.output, rowsView(input.count, outputs), true);
   },
   work: ({ input, outputs }) => input.count * input.length * outputs,
-  cut({ input, weights, outputs, rule }, workers) {
+  cut({ input, weights, outputs, rule }) {
     const { step, ...rows } = rowsOfRule(input.count, [CALL.input, CALL.output], CALL, rule);
     const panels = panelsOfRule(outputs, [CALL.output], CALL, NARROW_PANEL);
     const byRow: CutAxis = { ...rows, step: step > 1 ? step : BLOCK_ROWS, shares: true };
@@ -41,7 +41,6 @@ export const NARROW_AFFINE: Operation<NarrowAffineProblem> = {
       ...panels,
       views: [...panels.views, [CALL.weights, COLUMNS, weights.resident.elements / panelsOf(outputs)]],
     };
-    if (workers > 0) return { axes: [{ ...byPanel, parts: workers }, byRow] };
     return { axes: [byRow, byPanel], memoryBound: Math.max(1, FEW_ROWS / input.count) };
   },
 };

@@ -27,11 +27,8 @@ export const NARROW_PRODUCT: Operation<NarrowProductProblem> = {
     builder.output(CALL.output, rowsView(left.count, inputs), true);
   },
   work: ({ left, inputs }) => left.count * left.length * inputs,
-  cut: ({ left }, workers) => {
-    const memoryBound = Math.max(1, MEMORY_BOUND / left.count);
-    return {
-      axes: [{ ...byRow(left.count, [CALL.left, CALL.addend, CALL.output]), step: 4 }],
-      ...((workers === 0 || memoryBound > 1) && { memoryBound }),
-    };
-  },
+  cut: ({ left }) => ({
+    axes: [{ ...byRow(left.count, [CALL.left, CALL.addend, CALL.output]), step: 4 }],
+    memoryBound: Math.max(1, MEMORY_BOUND / left.count),
+  }),
 };

@@ -40,7 +40,7 @@ export const PRODUCT: Operation<ProductProblem> = {
     builder.output(PRODUCT_CALL.output, viewOf(products, rowsView(rows, right.length)), true);
   },
   work: ({ left, right, products = 1 }) => products * left.count * left.length * right.length,
-  cut({ left, isTransposed, right, products = 1 }, workers) {
+  cut({ left, isTransposed, right, products = 1 }) {
     const { left: l, right: r, addend, output } = PRODUCT_CALL;
     const byProduct: CutAxis = { count: products, views: [l, r, output].map((word) => [word, COUNT, 1]) };
     const byRow: CutAxis = {
@@ -56,10 +56,9 @@ export const PRODUCT: Operation<ProductProblem> = {
       count: Math.ceil(right.length / PANEL),
       views: [r, addend, output].map((word) => [word, COLUMNS, PANEL]),
     };
-    const memoryBound = Math.max(1, MEMORY_BOUND / Math.min(left.count, left.length));
     return {
       axes: products > 1 ? [byProduct] : [byRow, byPanel],
-      ...((workers === 0 || memoryBound > 1) && { memoryBound }),
+      memoryBound: Math.max(1, MEMORY_BOUND / Math.min(left.count, left.length)),
     };
   },
 };
