@@ -16,7 +16,9 @@ int until_failure = 0;
 
 // The two by which Scratch allocates.
 void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
-  if (until_failure > 0 && --until_failure == 0) return nullptr;
+  const bool fails = until_failure == 1;
+  until_failure -= until_failure > 0 ? 1 : 0;
+  if (fails) return nullptr;
   const auto multiple = static_cast<std::size_t>(alignment);
   return std::aligned_alloc(multiple, (bytes + multiple - 1) / multiple * multiple);
 }
@@ -30,7 +32,7 @@ FailingAllocation::FailingAllocation(Random& random) {
 FailingAllocation::~FailingAllocation() { until_failure = 0; }
 
 TEST_CASE("random inputs compute within their memory, or are refused", "[fuzz]") {
-  const char* const given = std::getenv("HEED_FUZZ_SECONDS");
+  const char* const given = std::getenv("HEED_FUZZ_SECONDS");  // NOLINT(concurrency-mt-unsafe): one thread
   const double seconds = given == nullptr ? 0.0 : std::strtod(given, nullptr);
   const auto start = std::chrono::steady_clock::now();
   std::mt19937 engine(seed());
@@ -50,6 +52,7 @@ TEST_CASE("random inputs compute within their memory, or are refused", "[fuzz]")
 
 }  // namespace heed::testing
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   heed::testing::Random random(std::span(data + 1, size - 1));

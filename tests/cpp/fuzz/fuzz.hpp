@@ -24,4 +24,5 @@ class FailingAllocation {
 }  // namespace heed::testing
 
 /// libFuzzer's entry point. The first byte chooses.
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
