@@ -26,7 +26,7 @@ test(
   "a spoilt call is refused in the name of its function, and the engine works on",
   async () => {
     let refused = 0;
-    await tried("refused", 400, async (random) => {
+    await tried("refused", 150, async (random) => {
       const one = caseOf(random, "", sizesOf(random, 5));
       const given = () => [one.query, one.key, one.value, one.options].map(copied);
       const onMore = (): never => {

@@ -135,7 +135,7 @@ function ruleOf(random: Drawn): Rule {
 test(
   "gradients and steps of any stack are those of the definitions, with the same bits on every kind of worker",
   async () => {
-    await tried("training", 20, async (random) => {
+    await tried("training", 8, async (random) => {
       const first = random.whole(1, 9);
       const parts: Part[] = [];
       let dim = first;
