@@ -2,16 +2,18 @@
 
 import { workerKind } from "../../platform/features.js";
 import { currentHost, type NodeWorkerConstructor, nodeWorker } from "../../platform/host.js";
-import type { FromWorker, ToWorker } from "./protocol.js";
+import type { ToWorker } from "./protocol.js";
+
+export interface WorkerEvent {
+  readonly data?: unknown;
+  readonly message?: string;
+}
 
 /** What heed needs of a worker. Browsers' workers have addEventListener, Node's have on, ref and unref. */
 export interface AnyWorker {
   postMessage(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
   terminate(): unknown;
-  addEventListener?(
-    type: string,
-    listener: (event: { readonly data?: FromWorker; readonly message?: string }) => void,
-  ): void;
+  addEventListener?(type: string, listener: (event: WorkerEvent) => void): void;
   on?(type: string, listener: (value: unknown) => void): void;
   ref?(): void;
   unref?(): void;

@@ -101,19 +101,19 @@ export class ResidentBuffers {
     for (const buffer of known.values()) buffer.resident = to;
   }
 
-  /** Records that bytes of the tensor changed. Returns the buffers that workers should drop and be sent again. */
-  change(resident: WasmResident, spans: readonly Span[]): readonly CachedBuffer[] {
+  /** Records that bytes of the tensor changed. Returns the numbers of buffers that workers should drop and be sent again. */
+  change(resident: WasmResident, spans: readonly Span[]): readonly number[] {
     const known = [...(this.#known.get(resident.id) ?? [])];
     const stale = known.filter(([, buffer]) => !buffer.change(spans));
     for (const [key] of stale) this.#known.get(resident.id)?.delete(key);
-    return stale.map(([, buffer]) => buffer);
+    return stale.map(([, { id }]) => id);
   }
 
-  /** Called when the tensor is freed. Returns its buffers, which workers may hold. */
-  forget(resident: WasmResident): readonly CachedBuffer[] {
-    const known = this.#known.get(resident.id);
+  /** Called when the tensor is freed. Returns the numbers of its buffers, which workers may hold. */
+  forget(resident: WasmResident): readonly number[] {
+    const known = [...(this.#known.get(resident.id)?.values() ?? [])];
     this.#known.delete(resident.id);
-    return known === undefined ? [] : [...known.values()];
+    return known.map(({ id }) => id);
   }
 }
 

@@ -35,7 +35,7 @@ export class Ladder {
   #programs = 0;
   #waiting: (() => void)[] = [];
   /** Brings residents that a worker has alone to the engine's memory, where they stay. Programs set it, which leave them there. */
-  bring: ((residents: readonly WasmResident[], isMoving?: boolean) => Promise<void>) | null = null;
+  bring: ((residents: Iterable<WasmResident>, isMoving?: boolean) => Promise<void>) | null = null;
 
   constructor(choice: Choice, overrides: RungOverrides) {
     this.#choice = choice;

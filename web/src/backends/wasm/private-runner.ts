@@ -4,7 +4,7 @@
 import { causeText, HeedError } from "../../base/errors.js";
 import { nextTask } from "../../platform/next-task.js";
 import type { Span } from "../backend.js";
-import { bufferUses, type CachedBuffer, ResidentBuffers } from "./cached-buffers.js";
+import { bufferUses, ResidentBuffers } from "./cached-buffers.js";
 import { CallBlock } from "./call-block.js";
 import { MAX_WORKERS } from "./generated/attention-call.js";
 import type { Job, OutputPart } from "./job.js";
@@ -123,7 +123,6 @@ export class PrivateRunner implements Runner {
   async run(job: Job, multiplications: number): Promise<Finished> {
     const { shard } = job;
     if (shard !== undefined) {
-      if (shard.only?.lost) throw shard.only.lost;
       await this.#compute(job, [shard]);
       return finishedOf(new Map());
     }
@@ -141,7 +140,7 @@ export class PrivateRunner implements Runner {
       await this.#compute(job, sharded.shards);
       return finishedOf(sharded.results);
     } finally {
-      this.drop(idsOf(sharded.ownBuffers));
+      this.drop(sharded.ownBuffers);
     }
   }
 
@@ -160,7 +159,7 @@ export class PrivateRunner implements Runner {
 
   forget(resident: WasmResident, changed?: readonly Span[]): void {
     if (changed === undefined) for (const { tenants } of this.members) tenants.delete(resident);
-    this.drop(idsOf(changed === undefined ? this.buffers.forget(resident) : this.buffers.change(resident, changed)));
+    this.drop(changed === undefined ? this.buffers.forget(resident) : this.buffers.change(resident, changed));
   }
 
   /** For calls that are written one by one. */
@@ -185,7 +184,7 @@ export class PrivateRunner implements Runner {
   async #compute(job: Job, shards: readonly Shard[]): Promise<void> {
     const queue = new ShardQueue(job, shards);
     this.#queues.push(queue);
-    if (this.lost !== null) queue.stop(this.lost);
+    this.#stopIfLost(queue);
     void this.#local.rest().then(() => this.#sendNext());
     try {
       await queue.over;
@@ -282,11 +281,13 @@ export class PrivateRunner implements Runner {
 
   /** Continues with the workers that are left. */
   #continue(): void {
-    for (const queue of this.#queues) {
-      const lost = this.lost ?? queue.only?.lost ?? null;
-      if (lost !== null) queue.stop(this.#reasonOf(lost, queue));
-    }
+    for (const queue of this.#queues) this.#stopIfLost(queue);
     this.#sendNext();
+  }
+
+  #stopIfLost(queue: ShardQueue): void {
+    const lost = this.lost ?? queue.only?.lost;
+    if (lost) queue.stop(this.#reasonOf(lost, queue));
   }
 
   async #start(count: number): Promise<void> {
@@ -320,8 +321,6 @@ export class PrivateRunner implements Runner {
     this.#continue();
   }
 }
-
-const idsOf = (buffers: readonly CachedBuffer[]): readonly number[] => buffers.map(({ id }) => id);
 
 /** Results that are not residents are arrays. */
 function finishedOf(results: ReadonlyMap<OutputPart, Float32Array>): Finished {

@@ -96,7 +96,7 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
   free(resident: WasmResident): void {
     if (resident.address !== 0) this.#kernels.release(resident.address);
     const batch = this.batchFor(0);
-    for (const { id } of this.#buffers.forget(resident)) {
+    for (const id of this.#buffers.forget(resident)) {
       batch.block.steps.push(id, 0);
       batch.freed.push(id);
     }
@@ -165,10 +165,10 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
 /** Brings residents that a worker has alone to the engine's memory. Those that are lost with it are left where the engine moves, and told when they are needed. */
 export async function bring(
   { kernels, runner: { remote } }: OpenRung,
-  residents: readonly WasmResident[],
+  residents: Iterable<WasmResident>,
   isMoving = false,
 ): Promise<void> {
-  const away = residents.filter((one) => one.away !== null && !(isMoving && one.away.lost !== null));
+  const away = [...residents].filter((one) => one.away !== null && !(isMoving && one.away.lost !== null));
   const link = away[0]?.away;
   if (!link || remote === undefined || (isMoving && kernels.abandoned)) return;
   const member = remote.members.find((one) => one.link === link);

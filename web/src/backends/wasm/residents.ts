@@ -6,7 +6,7 @@ import { WasmResident } from "./resident.js";
 
 /** All residents of one backend. `release` is called for a freed resident once no call uses it. */
 export class Residents {
-  readonly #all = new Set<WasmResident>();
+  readonly all = new Set<WasmResident>();
   readonly #release: (resident: WasmResident) => void;
 
   constructor(release: (resident: WasmResident) => void) {
@@ -15,7 +15,7 @@ export class Residents {
 
   add(address: number, elements: number, dtype: DType): WasmResident {
     const resident = new WasmResident(address, elements, dtype);
-    this.#all.add(resident);
+    this.all.add(resident);
     return resident;
   }
 
@@ -38,25 +38,21 @@ export class Residents {
   }
 
   get count(): number {
-    return this.#all.size;
+    return this.all.size;
   }
 
   /** Includes residents that are freed and still in use. */
   get bytes(): number {
     let total = 0;
-    for (const resident of this.#all) total += resident.bytes;
+    for (const resident of this.all) total += resident.bytes;
     return total;
-  }
-
-  get all(): readonly WasmResident[] {
-    return [...this.#all];
   }
 
   /** Copies all residents to another memory. Throws HeedError `memory`, and changes nothing, when they do not all fit. */
   move(from: Kernels, to: Kernels): void {
     const copies = new Map<WasmResident, number>();
     try {
-      for (const resident of this.#all) {
+      for (const resident of this.all) {
         const { address, bytes, away } = resident;
         if (away !== null) continue;
         copies.set(
@@ -73,11 +69,11 @@ export class Residents {
 
   /** Called when their memory is gone. */
   forgetAll(): void {
-    for (const resident of this.#all) resident.live = false;
-    this.#all.clear();
+    for (const resident of this.all) resident.live = false;
+    this.all.clear();
   }
 
   #dropUnused(resident: WasmResident): void {
-    if (resident.users === 0 && this.#all.delete(resident)) this.#release(resident);
+    if (resident.users === 0 && this.all.delete(resident)) this.#release(resident);
   }
 }

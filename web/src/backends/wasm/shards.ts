@@ -59,9 +59,9 @@ export class ShardedJob {
     });
   }
 
-  /** Buffers of the caller's arrays, which workers drop when the call is over. */
-  get ownBuffers(): readonly CachedBuffer[] {
-    return [...this.#copies.values()];
+  /** The numbers of buffers of the caller's arrays, which workers drop when the call is over. */
+  get ownBuffers(): readonly number[] {
+    return [...this.#copies.values()].map(({ id }) => id);
   }
 
   /** The arrays of a whole call travel inside the block, and those of the worker are its results. */

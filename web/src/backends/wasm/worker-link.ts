@@ -1,7 +1,7 @@
 // The page's side of one worker: starts it, sends it requests in order, and notices when it dies.
 
 import { causeText } from "../../base/errors.js";
-import { type AnyWorker, fileWorker } from "./any-worker.js";
+import { type AnyWorker, fileWorker, type WorkerEvent } from "./any-worker.js";
 import { ownWorker } from "./inlined.js";
 import type { BlockMessage, DoneMessage, ForgetMessage, FromWorker, StartMessage, ToWorker } from "./protocol.js";
 
@@ -53,8 +53,7 @@ export class WorkerLink {
     try {
       const worker = makeWorker(overrides);
       this.#worker = worker;
-      if (worker.on !== undefined) this.#listenNode(worker);
-      else this.#listenWeb(worker);
+      this.#listen(worker);
     } catch (error) {
       this.#lose(causeText(error));
     }
@@ -130,18 +129,15 @@ export class WorkerLink {
     }
   }
 
-  #listenWeb(worker: AnyWorker): void {
-    worker.addEventListener?.("message", (event) => this.#receive(event.data));
-    worker.addEventListener?.("messageerror", () => this.#lose("a message of its could not be read"));
-    worker.addEventListener?.("error", (event) => {
-      this.#lose(event.message || "the page's policy or the network refused its source");
-    });
-  }
-
-  #listenNode(worker: AnyWorker): void {
-    worker.on?.("message", (message) => this.#receive(message));
-    worker.on?.("messageerror", () => this.#lose("a message of its could not be read"));
-    worker.on?.("error", (error) => this.#lose(causeText(error)));
+  /** Node's workers give values, browsers' give events. */
+  #listen(worker: AnyWorker): void {
+    const listen = (type: string, act: (given: WorkerEvent) => void): void => {
+      if (worker.on === undefined) worker.addEventListener?.(type, act);
+      else worker.on(type, (value) => act({ data: value, message: causeText(value) }));
+    };
+    listen("message", ({ data }) => this.#receive(data));
+    listen("messageerror", () => this.#lose("a message of its could not be read"));
+    listen("error", ({ message }) => this.#lose(message || "the page's policy or the network refused its source"));
     worker.on?.("exit", (code) => this.#lose(`it ended with code ${String(code)}`));
   }
 
