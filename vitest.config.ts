@@ -144,7 +144,10 @@ export default defineConfig(async () => {
       // Test files wait for browsers and workers: one more than there are cores keeps these busy.
       maxWorkers: availableParallelism() + 1,
       projects: [
-        node("unit", "tests/unit/**/*.test.ts", {}, [], { alias: SOURCES, setup: ["tests/support/poison.ts"] }),
+        node("unit", ["tests/unit/**/*.test.ts", "tests/fuzz/*.test.ts"], {}, [], {
+          alias: SOURCES,
+          setup: ["tests/support/poison.ts"],
+        }),
         node("conformance", "tests/conformance/**/*.node.test.ts"),
         chromium("chromium-isolated", true, chromiumPath),
         chromium("chromium-plain", false, chromiumPath),

@@ -19,11 +19,13 @@ export async function runVitest(root, toolchain, projects) {
   rmSync(report, { force: true });
   const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   args.push(...projects.map((name) => `--project=${name}`));
-  await step("test TypeScript", async () => {
+  // The day's: tests/support/drawn.ts has the same.
+  const seed = process.env["HEED_FUZZ_SEED"] ?? new Date().toISOString().slice(0, 10).replaceAll("-", "");
+  await step(`test TypeScript, random problems of seed ${seed}`, async () => {
     try {
       await run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...args], {
         cwd: root,
-        env: toolchain.env,
+        env: { ...toolchain.env, HEED_FUZZ_SEED: seed },
         silence: SILENCE,
       });
     } catch (error) {

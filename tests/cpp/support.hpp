@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,16 @@ class Random {
  public:
   /// `stream` keeps one test's numbers apart from another's.
   explicit Random(std::uint32_t stream) : engine_(seed() * 2654435761U + stream) {}
+  /// The numbers of a fuzzer's input, two bytes each, and what follows from their count after the last.
+  explicit Random(std::span<const std::uint8_t> input)
+      : engine_(static_cast<std::uint32_t>(input.size())), input_(input) {}
 
-  double uniform() { return (static_cast<double>(engine_()) + 0.5) / 4294967296.0; }
+  double uniform() {
+    if (input_.size() < 2) return (static_cast<double>(engine_()) + 0.5) / 4294967296.0;
+    const int number = input_[0] * 256 + input_[1];
+    input_ = input_.subspan(2);
+    return (number + 0.5) / 65536.0;
+  }
   Index below(Index count) { return static_cast<Index>(uniform() * static_cast<double>(count)); }
   bool chance(double probability) { return uniform() < probability; }
   /// Nearly normal: a sum of four uniform numbers, of variance 1. A logarithm would take longer than the kernels.
@@ -44,6 +53,7 @@ class Random {
 
  private:
   std::mt19937 engine_;
+  std::span<const std::uint8_t> input_;
 };
 
 inline Index element_count(const Shape& shape) { return shape[0] * shape[1] * shape[2] * shape[3]; }

@@ -160,6 +160,7 @@ export function randomGraph(random: Random, operations: number): Graph {
   };
   const byAxis = (name: "softmax" | "normalize", x: Node): Node => {
     const axis = random.whole(0, x.shape.length - 1);
+    const isNegative = random.chance(0.5);
     const kept = x.shape.map((size, one) => (one === axis ? 1 : size));
     return {
       name,
@@ -173,7 +174,7 @@ export function randomGraph(random: Random, operations: number): Graph {
         if (name === "softmax") return powers.map((power, place) => power / number(sums, placeIn(place)));
         return values.map((value, place) => value / Math.sqrt(number(sums, placeIn(place))));
       },
-      run: (pass, of) => pass[name](of(x), { axis: random.chance(0.5) ? axis : axis - x.shape.length }),
+      run: (pass, of) => pass[name](of(x), { axis: isNegative ? axis - x.shape.length : axis }),
     };
   };
   const matmul = (x: Node): Node => {

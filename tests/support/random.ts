@@ -6,8 +6,11 @@ const OF_RUN = Number(globalThis.process?.env?.["HEED_SEED"] ?? 0);
 export class Random {
   #state: number;
 
-  constructor(readonly seed: number) {
-    this.#state = (seed + Math.imul(OF_RUN, 0x9e3779b1)) >>> 0;
+  constructor(
+    readonly seed: number,
+    ofRun = OF_RUN,
+  ) {
+    this.#state = (seed + Math.imul(ofRun, 0x9e3779b1)) >>> 0;
   }
 
   /** Uniform in [0, 1): mulberry32. */

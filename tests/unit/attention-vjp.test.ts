@@ -1,170 +1,24 @@
-// Gradients of attention against central differences of the double-precision reference, for combinations of options.
+// The backward call of attention: what it reads and when, tables of functions, refusals. Gradients of any options are in tests/fuzz.
 
 import { afterAll, describe, expect, test } from "vitest";
 import { add, floor, less, lessEqual, mul, select, sub, table, tanh } from "../../web/src/expr/index.js";
-import { type AttentionVjpOptions, createHeed, type Heed, type Tensor } from "../../web/src/index.js";
-import { type ReferenceOptions, attention as reference } from "../../web/src/reference/index.js";
+import { type AttentionVjpOptions, createHeed, type Tensor } from "../../web/src/index.js";
 import { FEW_KINDS, openKind } from "../support/engines.js";
 import { Random } from "../support/random.js";
+import { fromSlope } from "../support/slopes.js";
 
 interface Plain {
   readonly data: Float32Array;
   readonly shape: readonly number[];
 }
 
-type Doubles = { readonly data: Float64Array; readonly shape: readonly number[] };
-
-const widened = ({ data, shape }: Plain): Doubles => ({ data: Float64Array.from(data), shape });
-
 function draw(random: Random, ...shape: number[]): Plain {
   return { data: random.floats(shape.reduce((a, b) => a * b, 1)), shape };
-}
-
-/** What gradients are taken of, by name, and how the reference is called with it. */
-interface Scene {
-  /** The size of the terms that gradients are sums of, where these are smaller. */
-  readonly size: number;
-  readonly given: Readonly<Record<string, Plain>>;
-  readonly options: AttentionVjpOptions;
-  readonly referenceOptions: (given: Readonly<Record<string, Doubles>>) => ReferenceOptions;
-}
-
-const lengthsOf = (rows: Plain | undefined, dim: number): readonly number[] =>
-  Array.from({ length: (rows?.data.length ?? 0) / dim }, (_, row) =>
-    Math.hypot(...(rows?.data.subarray(row * dim, (row + 1) * dim) ?? [])),
-  );
-
-function drawScene(random: Random): Scene {
-  const pick = <T>(...all: [T, ...T[]]): T => random.pick(all);
-  const [batch, groups, perGroup] = [pick(1, 2), pick(1, 2), pick(1, 3)];
-  const [queries, keys] = [pick(1, 2, 5, 17), pick(1, 3, 16, 33)];
-  const [dim, valueDim] = [pick(1, 4, 9), pick(1, 8, 5)];
-  const heads = groups * perGroup;
-  const normalize = pick("softmax", "softmax", "softmax", "sigmoid", "none") as "softmax" | "sigmoid" | "none";
-  const kind = pick("scaled-dot", "scaled-dot", "cosine", "general", "additive", "gated", "rbf", "distance");
-  const given: Record<string, Plain> = {
-    q: draw(random, batch, heads, queries, dim),
-    k: draw(random, batch, groups, keys, dim),
-    v: draw(random, batch, groups, keys, valueDim),
-  };
-  const plain: Record<string, unknown> = { normalize };
-  if (random.chance(0.5)) given["bias"] = draw(random, pick(1, batch), pick(1, heads), queries, keys);
-  if (random.chance(0.3))
-    plain["mask"] = {
-      data: Uint8Array.from({ length: queries * keys }, () => Number(random.chance(0.8))),
-      shape: [queries, keys],
-    };
-  if (random.chance(0.4)) plain["causal"] = true;
-  if (random.chance(0.3)) plain["softcap"] = 2;
-  if (random.chance(0.3)) plain["alibiSlopes"] = Float32Array.from({ length: heads }, (_, h) => 0.1 * (h + 1));
-  if (random.chance(0.3)) plain["window"] = [4, 3];
-  if (random.chance(0.3)) plain["dropout"] = { p: 0.3, seed: 7 };
-  if (random.chance(0.3)) plain["scale"] = 0.4;
-  if (normalize === "softmax" && random.chance(0.3)) given["sinks"] = draw(random, heads);
-  const hidden = 6;
-  if (kind === "general") given["w"] = draw(random, dim, dim);
-  if (kind === "additive") {
-    given["wq"] = draw(random, hidden, dim);
-    given["wk"] = draw(random, hidden, dim);
-    given["b"] = draw(random, hidden);
-    given["v0"] = draw(random, hidden);
-  }
-  if (kind === "gated") given["w"] = draw(random, 2 * dim);
-  const ofScore = (all: Readonly<Record<string, unknown>>) => ({
-    type: kind,
-    ...(all["w"] === undefined ? {} : { w: kind === "gated" ? (all["w"] as Plain).data : all["w"] }),
-    ...(kind === "additive"
-      ? { wq: all["wq"], wk: all["wk"], b: (all["b"] as Plain).data, v: (all["v0"] as Plain).data }
-      : {}),
-    ...(kind === "rbf" ? { bandwidth: 1.5 } : {}),
-  });
-  const optionsOf = (all: Readonly<Record<string, unknown>>) => ({
-    ...plain,
-    score: ofScore(all),
-    ...(all["bias"] === undefined ? {} : { bias: all["bias"] }),
-    ...(all["sinks"] === undefined ? {} : { sinks: (all["sinks"] as Plain).data }),
-  });
-  return {
-    // The gradient of a cosine is what is left of terms as large as the inverse of a length.
-    size: kind === "cosine" ? 1 / Math.min(1, ...lengthsOf(given["q"], dim), ...lengthsOf(given["k"], dim)) : 1,
-    given,
-    options: optionsOf(given) as unknown as AttentionVjpOptions,
-    referenceOptions: (all) => optionsOf(all) as unknown as ReferenceOptions,
-  };
-}
-
-/** The gradients by the names of a scene. */
-async function gradientsOf(
-  engine: Heed,
-  { given, options }: Scene,
-  outputGradient: Float32Array,
-  weightsGradient: Plain | undefined,
-) {
-  const { output, backward } = await engine.attentionVjp(
-    given["q"] as Plain,
-    given["k"] as Plain,
-    given["v"] as Plain,
-    options,
-  );
-  const { dq, dk, dv, dbias, dsinks, dscore } = await backward(
-    { data: outputGradient, shape: output.shape },
-    { weightsGradient },
-  );
-  const all: Record<string, unknown> = { q: dq, k: dk, v: dv, bias: dbias, sinks: dsinks };
-  for (const [name, gradient] of Object.entries(dscore ?? {})) all[name === "v" ? "v0" : name] = gradient;
-  return all as Readonly<Record<string, Plain | undefined>>;
-}
-
-/** Where a corner of the loss lies within a step, such as a distance or a length of zero, the next one is shorter. */
-const STEPS = [1e-3, 1e-5, 1e-7];
-
-/** How far a gradient is from the slope of the loss, by a formula of the fourth order. */
-function fromSlope(gradient: number, loss: (shift: number) => number, bound: number): number {
-  let away = Number.NaN;
-  for (const step of STEPS) {
-    const slope = (8 * (loss(step) - loss(-step)) - (loss(2 * step) - loss(-2 * step))) / (12 * step);
-    away = Math.abs(gradient - slope);
-    if (away < bound) break;
-  }
-  return away;
 }
 
 describe.each(FEW_KINDS)("attentionVjp, $variant, $worker worker", async (kind) => {
   const engine = await openKind(kind);
   afterAll(() => engine.dispose());
-
-  test("gradients are the slopes of the reference, over combinations of options", async () => {
-    const random = new Random(77);
-    const ofWeights = new Random(84);
-    for (let at = 0; at < 120; at++) {
-      const scene = drawScene(random);
-      const wide = Object.fromEntries(Object.entries(scene.given).map(([name, one]) => [name, widened(one)]));
-      const run = (all: Readonly<Record<string, Doubles>>) =>
-        reference(all["q"] as Doubles, all["k"] as Doubles, all["v"] as Doubles, scene.referenceOptions(all));
-      const { output, weights } = run(wide);
-      const outputGradient = random.floats(output.data.length);
-      const weightsGradient = ofWeights.chance(0.4) ? draw(ofWeights, ...weights.shape) : undefined;
-      const got = await gradientsOf(engine, scene, outputGradient, weightsGradient);
-      for (const [name, { data, shape }] of Object.entries(scene.given)) {
-        const gradient = got[name];
-        const what = `case ${at}, ${name}, ${JSON.stringify(scene.options, (key, value) => (key === "data" ? undefined : value))}`;
-        expect(gradient?.shape, what).toEqual(shape);
-        const step = 1 + Math.floor(data.length / 6);
-        for (let i = 0; i < data.length; i += step) {
-          const loss = (shift: number): number => {
-            const moved = Float64Array.from(data);
-            moved[i] = (moved[i] ?? 0) + shift;
-            const { output, weights } = run({ ...wide, [name]: { data: moved, shape } });
-            const dot = (numbers: Float64Array, by: Float32Array | undefined) =>
-              numbers.reduce((sum, x, o) => sum + x * (by?.[o] ?? 0), 0);
-            return dot(output.data, outputGradient) + dot(weights.data, weightsGradient?.data);
-          };
-          const bound = 2e-4 * Math.max(...(gradient?.data ?? []).map(Math.abs), scene.size);
-          expect(fromSlope(gradient?.data[i] ?? Number.NaN, loss, bound), `${what} at ${i}`).toBeLessThan(bound);
-        }
-      }
-    }
-  });
 
   test("tensors, those of options too, may be disposed of before the backward call, in an engine's first call too", async () => {
     using fresh = await openKind(kind);
