@@ -92,6 +92,28 @@ test("an aborted call that takes long does not end the worker that has it", asyn
   backend.dispose();
 });
 
+test("a pass right after one whose worker was terminated waits for the next worker", async () => {
+  const { workers, wasm } = ownWorkers();
+  const backend = await openBackend(PRIVATE, 1, wasm);
+  const large = backend.upload(new Float32Array(2 ** 24).fill(1));
+  const abort = new AbortController();
+  const program = await backend.program(abort.signal, "full");
+  const rows = { resident: large, count: 2 ** 18, length: 64 };
+  const rule = { activation: "gelu", bias: null, factor: null, addend: null } as const;
+  for (let times = 0; times < 8; times++) {
+    for (const { resident } of await program.run(POINTWISE, { input: rows, rule })) program.free(resident);
+  }
+  const ended = errorOf(() => program.flush());
+  abort.abort();
+  expect(await ended).toMatchObject({ code: "aborted" });
+  await program.close();
+  const numbers = new Random(8).floats(COUNT);
+  const x = backend.upload(numbers);
+  expect(workers).toHaveLength(2);
+  expect(await backend.download(await leftBy(backend, x))).toEqual(numbers.map((number) => 2 * number));
+  backend.dispose();
+});
+
 test("training has the bits of shared memory, and its gradients and moments stay in the worker", async () => {
   const run = async (kind: EngineKind) => {
     using engine = await openKind(kind, { threads: 1 });
@@ -120,6 +142,7 @@ test("a lost worker costs gradients and moments, and says so; parameters stay, a
   for (let again = 0; again < 2; again++) {
     expect(await errorOf(() => optimizer.step())).toMatchObject({ name: "HeedError", code: "device-lost" });
   }
+  expect(await errorOf(() => model.readGradients())).toMatchObject({ code: "device-lost" });
   expect(await parametersOf(model)).toEqual(before);
   await optimizer.clear();
   expect(await gradientsOf(model)).toBe(loss);

@@ -12,7 +12,7 @@ import type { Ladder } from "./ladder.js";
 import { FrontPlace, type Place } from "./place.js";
 import type { Caller } from "./prepared.js";
 import { abortedError } from "./queue.js";
-import { bring, lostError, RemoteCalls } from "./remote-calls.js";
+import { bring, lostError, RemoteCalls, untilWorker } from "./remote-calls.js";
 import { WasmResident } from "./resident.js";
 
 /** Begins a program when the engine has the module. */
@@ -23,7 +23,12 @@ export async function openProgram(
   module: ModuleName,
 ): Promise<Program> {
   await ladder.use(module);
-  while (!ladder.canRun(module)) await ladder.untilChange(module, "heed/layers");
+  for (;;) {
+    while (!ladder.canRun(module)) await ladder.untilChange(module, "heed/layers");
+    const { remote } = ladder.current("heed/layers").runner;
+    if (remote?.members.length !== 0) break;
+    await untilWorker(backend, remote, signal);
+  }
   const program = new CallProgram(backend, ladder, signal);
   ladder.enter();
   return program;

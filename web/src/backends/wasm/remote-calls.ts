@@ -10,10 +10,11 @@ import { SMALL_BYTES } from "./cost.js";
 import { type Job, JobBuilder } from "./job.js";
 import type { Kernels } from "./kernels.js";
 import type { Place } from "./place.js";
+import type { Caller } from "./prepared.js";
 import type { Member, Remote } from "./remote.js";
 import type { WasmResident } from "./resident.js";
 import type { OpenRung } from "./rung.js";
-import type { CachedBuffer } from "./shard.js";
+import type { CachedBuffer, Shard } from "./shard.js";
 import { WorkerLost } from "./worker-link.js";
 
 /** The most calls in a batch. */
@@ -152,15 +153,25 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
 
   protected jobOf({ block, buffers, made, freed }: RemoteBatch): Job {
     const { link, stored } = this.#member;
-    const message = (): ReturnType<CallBlock["message"]> => {
+    const message = (): ReturnType<Shard["message"]> => {
       for (const id of made) stored.set(id, 0);
       for (const id of freed) stored.delete(id);
       return { ...block.message([]), block: block.bytes.slice(0, block.end).buffer };
     };
-    const shard = { affinity: 0, only: link, buffers, message, take: () => {} };
-    // So many bytes are never computed on the calling thread.
-    return { ...new JobBuilder("heed/layers", new Int32Array(1)).build(), bytes: 2 * SMALL_BYTES, shard };
+    return jobFor({ affinity: 0, only: link, buffers, message, take: () => {} });
   }
+}
+
+/** A job that a worker computes. So many bytes are never computed on the calling thread. */
+function jobFor(shard: Shard): Job {
+  return { ...new JobBuilder("heed/layers", new Int32Array(1)).build(), bytes: 2 * SMALL_BYTES, shard };
+}
+
+/** Waits for a worker where the only one is being replaced. */
+export async function untilWorker(caller: Caller, remote: Remote, signal: AbortSignal | null): Promise<void> {
+  const message = (): ReturnType<Shard["message"]> => remote.block().message([]);
+  const job = jobFor({ affinity: 0, buffers: new Set(), message, take: () => {} });
+  await caller.compute("heed/layers", signal, () => ({ job, module: "core", multiplications: 0 }));
 }
 
 /** Brings residents that a worker has alone to the engine's memory. Those that are lost with it are left where the engine moves, and told when they are needed. */
@@ -171,9 +182,9 @@ export async function bring(
 ): Promise<void> {
   const away = [...residents].filter((one) => one.away !== null && !(isMoving && one.away.lost !== null));
   const link = away[0]?.away;
-  if (!link || remote === undefined || (isMoving && kernels.abandoned)) return;
-  const member = remote.members.find((one) => one.link === link);
-  if (member === undefined) throw lostError(link.lost);
+  if (!link || (isMoving && kernels.abandoned)) return;
+  const member = remote?.members.find((one) => one.link === link);
+  if (remote === undefined || member === undefined) throw lostError(link.lost);
   const parts = away.map((resident) => ({ resident, from: 0, bytes: resident.bytes }));
   const arrays = await read(remote, member, parts);
   for (const [at, resident] of away.entries()) {

@@ -118,9 +118,9 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   async download(resident: Resident): Promise<Float32Array | Uint16Array> {
+    if (resident instanceof WasmResident && resident.away) await this.#ladder.bring?.([resident]);
     const { kernels } = this.#ladder.current("Tensor.read");
     if (!(resident instanceof WasmResident) || !resident.live) throw disposedError("Tensor.read");
-    if (resident.away !== null) await this.#ladder.bring?.([resident]);
     const { buffer } = new Uint8Array(kernels.heap.bytes(resident.address, resident.bytes));
     return resident.dtype === "f16" ? new Uint16Array(buffer) : new Float32Array(buffer);
   }
