@@ -8,9 +8,6 @@ import { FEW_KINDS, nameOf, openKind } from "../support/engines.js";
 
 const SEEDS = [1, 2];
 
-/** What may be lost to the places where blocks happen to lie, since calls are aborted at different places. A round takes some 3 MB at its most. */
-const SLACK = 2 ** 19;
-
 test.each(FEW_KINDS.map((kind) => [nameOf(kind), kind] as const))("%s", async (_, kind) => {
   using heed = await openKind(kind, kind.worker === null ? {} : { threads: 2 });
   const rounds = async (): Promise<void> => {
@@ -20,10 +17,14 @@ test.each(FEW_KINDS.map((kind) => [nameOf(kind), kind] as const))("%s", async (_
       expect(heed.memory()).toMatchObject({ tensors: 0, tensorBytes: 0 });
     }
   };
-  await rounds();
-  const before = heed.memory();
-  await rounds();
-  expect(heed.memory().engine).toBeLessThanOrEqual(before.engine + SLACK);
+  // How many calls meet, and so what they take at most, depends on the machine: it may still grow, but not with every round.
+  let [before, times] = [0, 0];
+  do {
+    before = heed.memory().total;
+    await rounds();
+    times += 1;
+  } while (times < 2 || (heed.memory().total > before && times < 6));
+  expect(heed.memory().total).toBeLessThanOrEqual(before);
 });
 
 test("growth is what the least of a run's last third has above that of the second one", () => {

@@ -508,3 +508,23 @@ test("what is not a model, a pass or a loss is refused by name", async () => {
   await expect(saveCheckpoint(model, other)).rejects.toMatchObject(option(/^saveCheckpoint: optimizer must be/));
   expect((await gradients(model, mlpLoss(model))).loss).toBeGreaterThan(0);
 });
+
+test("an optimizer that is collected frees what it keeps", async () => {
+  using engine = await openKind({ variant: "simd", worker: null });
+  const model = new Linear({ inFeatures: 4, outFeatures: 3, engine }).init({ seed: 1 });
+  const step = async (): Promise<number> => {
+    await gradients(model, async (pass) => {
+      const output = await model.forward({ data: new Float32Array(8), shape: [2, 4] }, { pass });
+      return { loss: await meanSquaredError(output, { data: new Float32Array(6), shape: [2, 3] }, { pass }) };
+    });
+    await new AdamW(model).step();
+    return engine.memory().tensors;
+  };
+  const kept = await step();
+  await expect
+    .poll(() => {
+      globalThis.gc?.();
+      return engine.memory().tensors;
+    })
+    .toBe(kept - 4);
+});

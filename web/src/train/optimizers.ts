@@ -9,6 +9,7 @@ import { numbersOf } from "../base/typed-array.js";
 import { Layer } from "../layers/layer.js";
 import { readAtLeastZero, readOnce } from "../layers/read.js";
 import type { Variable } from "../layers/variable.js";
+import { finalise } from "../memory/disposable.js";
 import { ADAM, SGD } from "../operations/training/optimizers.js";
 import { vectorOf } from "../operations/training/vectors.js";
 import { groupOf, type ParameterGroup, readGroups } from "./groups.js";
@@ -57,6 +58,8 @@ export abstract class Optimizer {
     this.#learningRate = readAtLeastZero(where, "learningRate", given["learningRate"], 1e-3);
     this.#weightDecay = readAtLeastZero(where, "weightDecay", given["weightDecay"], decay);
     this.#groups = readGroups(where, given["groups"], model);
+    const { states } = this;
+    finalise(this, () => forgetAllBut(new Set(), states));
   }
 
   /** @internal Throws unless it is an optimizer of the model. */
@@ -89,7 +92,7 @@ export abstract class Optimizer {
 
   async #step(program: Program): Promise<void> {
     const all = learn(`${this.where}.step`, this.model, program.root);
-    this.#forgetAllBut(new Set(all.map(({ variable }) => variable)));
+    forgetAllBut(new Set(all.map(({ variable }) => variable)), this.states);
     const changes: (readonly [Variable, readonly Resident[]])[] = [];
     for (const one of all.filter(isLearning)) {
       const { variable } = one;
@@ -112,15 +115,6 @@ export abstract class Optimizer {
     }
     for (const { variable } of all) variable.setGradient(null);
     if (changes.length > 0) this.steps += 1;
-  }
-
-  /** Frees what it keeps of variables that the model no longer has, because others were loaded. */
-  #forgetAllBut(present: ReadonlySet<Variable>): void {
-    for (const [variable, { parts }] of this.states) {
-      if (present.has(variable)) continue;
-      for (const one of Object.values(parts)) variable.backend.free(one);
-      this.states.delete(variable);
-    }
   }
 
   /** @internal For checkpoints. */
@@ -147,7 +141,16 @@ export abstract class Optimizer {
 
   /** Frees what it keeps. */
   dispose(): void {
-    this.#forgetAllBut(new Set());
+    forgetAllBut(new Set(), this.states);
+  }
+}
+
+/** Frees what is kept of variables that the model no longer has, because others were loaded. */
+function forgetAllBut(present: ReadonlySet<Variable>, states: Map<Variable, State>): void {
+  for (const [variable, { parts }] of states) {
+    if (present.has(variable)) continue;
+    for (const one of Object.values(parts)) variable.backend.free(one);
+    states.delete(variable);
   }
 }
 
