@@ -6,6 +6,7 @@ import type { WasmBackend } from "../../web/src/backends/wasm/wasm-backend.js";
 import type { Heed } from "../../web/src/index.js";
 import { GPT2Model, MultiHeadAttention } from "../../web/src/layers/index.js";
 import { POINTWISE } from "../../web/src/operations/pointwise.js";
+import { PRODUCT } from "../../web/src/operations/training/product.js";
 import { AdamW, clipNorm, crossEntropy, gradients } from "../../web/src/train/index.js";
 import { errorOf } from "../support/cases.js";
 import { type EngineKind, openBackend, openKind } from "../support/engines.js";
@@ -175,4 +176,75 @@ test("pages of a cache that a pass wrote to are there for calls of any kind", as
   };
   for (const dtype of ["f32", "f16", "i8"] as const)
     expect(await run(PRIVATE, dtype)).toEqual(await run(SHARED, dtype));
+});
+
+/** Residents of so many numbers that are made and freed. */
+async function waste(program: Program, x: Resident, times: number): Promise<void> {
+  for (let at = 0; at < times; at++) {
+    const rows = { resident: x, count: x.elements / 64, length: 64 };
+    const rule = { activation: "none", bias: null, factor: null, addend: null } as const;
+    for (const { resident } of await program.run(POINTWISE, { input: rows, rule })) program.free(resident);
+  }
+}
+
+test("aborted programs leave nothing in the worker, whatever was sent of them", async () => {
+  const backend = await openBackend(PRIVATE, 1);
+  const x = backend.upload(new Float32Array(2 ** 20).fill(1));
+  const aborted = async (ms: number): Promise<void> => {
+    const abort = new AbortController();
+    const programs = [await backend.program(null, "full"), await backend.program(abort.signal, "full")];
+    const flushed = programs.map(async (program) => {
+      await waste(program, x, 4);
+      await program.flush();
+    });
+    setTimeout(() => abort.abort(), ms);
+    await Promise.allSettled(flushed);
+    for (const program of programs) await program.close();
+  };
+  await aborted(1000);
+  await aborted(0);
+  const before = backend.memory().workers;
+  for (let times = 0; times < 12; times++) await aborted(times % 4);
+  expect(backend.memory().workers - before).toBeLessThan(2 ** 24);
+  backend.dispose();
+});
+
+test("a page with more changes than are remembered is sent again", async () => {
+  const backend = await openBackend(PRIVATE, 1);
+  const x = backend.upload(new Float32Array(2 ** 14).fill(1));
+  const program = await backend.program(null, "full");
+  await waste(program, x, 1);
+  for (let at = 0; at < 5000; at++) program.changed(x, [{ from: 4 * at, bytes: 4 }]);
+  await program.flush();
+  await waste(program, x, 1);
+  await program.flush();
+  await program.close();
+  backend.dispose();
+});
+
+test("a program whose worker is lost before it was sent anything fails, and computes nothing here", async () => {
+  const { workers, wasm } = ownWorkers();
+  const backend = await openBackend(PRIVATE, 1, { ...wasm, offload: "auto" });
+  const x = backend.upload(new Float32Array(64).fill(1));
+  const program = await backend.program(null, "full");
+  await waste(program, x, 1);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  expect(await errorOf(() => program.flush())).toMatchObject({ code: "device-lost" });
+  await program.close();
+  backend.dispose();
+});
+
+test("a result that no memory holds is refused, and the worker stays", async () => {
+  const backend = await openBackend(PRIVATE, 1);
+  const column = backend.upload(new Float32Array(36_000));
+  const program = await backend.program(null, "training");
+  const [left, right] = [
+    { resident: column, count: 36_000, length: 1 },
+    { resident: column, count: 1, length: 36_000 },
+  ];
+  const problem = { left, isTransposed: false, right, addend: null };
+  expect(await errorOf(() => program.run(PRODUCT, problem))).toMatchObject({ code: "memory" });
+  await program.close();
+  expect(backend.report().worker).toBe("private-memory");
+  backend.dispose();
 });

@@ -1,6 +1,7 @@
 // Byte ranges of inputs that a worker with its own memory is sent once and keeps. A later call that needs the same range names it
 // by its number, and sends only what changed since.
 
+import { HeedError } from "../../base/errors.js";
 import type { Span } from "../backend.js";
 import type { Kernels } from "./kernels.js";
 import type { BufferUse, Patch } from "./protocol.js";
@@ -60,6 +61,7 @@ class ResidentBuffer implements CachedBuffer {
   }
 
   #read({ from, bytes }: Span): ArrayBuffer {
+    if (this.resident.away) throw new HeedError("unsupported", "heed: an input is of a pass under way");
     return new Uint8Array(this.#kernels.heap.bytes(this.resident.address + from, bytes)).buffer;
   }
 }
@@ -67,15 +69,15 @@ class ResidentBuffer implements CachedBuffer {
 /** The cached buffers of all tensors, by byte range, so that later calls find what workers already hold. */
 export class ResidentBuffers {
   readonly #kernels: Kernels;
-  readonly #known = new Map<number, Map<string, ResidentBuffer>>();
+  readonly #known = new Map<WasmResident, Map<string, ResidentBuffer>>();
 
   constructor(kernels: Kernels) {
     this.#kernels = kernels;
   }
 
   of(resident: WasmResident, from: number, length: number): CachedBuffer {
-    const known = this.#known.get(resident.id) ?? new Map<string, ResidentBuffer>();
-    this.#known.set(resident.id, known);
+    const known = this.#known.get(resident) ?? new Map<string, ResidentBuffer>();
+    this.#known.set(resident, known);
     const key = `${from}+${length}`;
     const buffer = known.get(key) ?? new ResidentBuffer(this.#kernels, resident, { from, bytes: length });
     known.set(key, buffer);
@@ -84,25 +86,25 @@ export class ResidentBuffers {
 
   /** The buffers of a tensor become those of another one, which has its memory. */
   move(from: WasmResident, to: WasmResident): void {
-    const known = this.#known.get(from.id);
+    const known = this.#known.get(from);
     if (known === undefined) return;
-    this.#known.delete(from.id);
-    this.#known.set(to.id, known);
+    this.#known.delete(from);
+    this.#known.set(to, known);
     for (const buffer of known.values()) buffer.resident = to;
   }
 
   /** Records that bytes of the tensor changed. Returns the numbers of buffers that workers should drop and be sent again. */
   change(resident: WasmResident, spans: readonly Span[]): readonly number[] {
-    const known = [...(this.#known.get(resident.id) ?? [])];
-    const stale = known.filter(([, buffer]) => !buffer.change(spans));
-    for (const [key] of stale) this.#known.get(resident.id)?.delete(key);
+    const known = this.#known.get(resident) ?? new Map<string, ResidentBuffer>();
+    const stale = [...known].filter(([, buffer]) => !buffer.change(spans));
+    for (const [key] of stale) known.delete(key);
     return stale.map(([, { id }]) => id);
   }
 
   /** Called when the tensor is freed. Returns the numbers of its buffers, which workers may hold. */
   forget(resident: WasmResident): readonly number[] {
-    const known = [...(this.#known.get(resident.id)?.values() ?? [])];
-    this.#known.delete(resident.id);
+    const known = [...(this.#known.get(resident)?.values() ?? [])];
+    this.#known.delete(resident);
     return known.map(({ id }) => id);
   }
 }

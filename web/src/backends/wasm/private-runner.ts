@@ -129,7 +129,7 @@ export class PrivateRunner implements Runner, Remote {
     }
   }
 
-  /** Sends no more shards of the job, and terminates workers that take long with theirs. */
+  /** Sends no more shards of the job, and terminates workers that take long with theirs, unless they have what others left there. */
   interrupt(job: Job): void {
     this.#local.interrupt(job);
     const stopped = new HeedError("aborted", `${job.operation}: stopped by its caller`);
@@ -218,21 +218,20 @@ export class PrivateRunner implements Runner, Remote {
   /** The call fails with `device-lost` while other workers are left to compute the next one. */
   #reasonOf(error: unknown, { job }: ShardQueue): unknown {
     if (!(error instanceof WorkerLost) || this.lost !== null || this.#disposed) return error;
-    return new HeedError("device-lost", `${job.operation}: a worker that computed it is lost: ${error.message}`);
+    return new HeedError("device-lost", `${job.operation}: its worker is lost: ${error.message}`);
   }
 
   async #ask(member: Member, shard: Shard, queue: ShardQueue): Promise<readonly ArrayBuffer[]> {
     const { stored } = member;
     const buffers = bufferUses(shard.buffers, stored, (buffer) => !queue.needs(buffer));
-    const message = { ...shard.message(), buffers };
     // Recorded before the answer: messages arrive in order, so the next one may count on these buffers.
     for (const { id, version } of shard.buffers) stored.set(id, version);
-    return this.request(member, message, queue.job.operation);
+    return this.request(member, { ...shard.message(), buffers }, queue.job.operation);
   }
 
   async request(member: Member, message: BlockMessage, operation: string): Promise<readonly ArrayBuffer[]> {
     const { link, stored } = member;
-    const data = message.buffers.map((use) => use.data).filter((bytes) => bytes !== null);
+    const data = message.buffers.flatMap((use) => use.data ?? []);
     this.#packed += data.reduce((total, { byteLength }) => total + byteLength, 0);
     const done = await link.request(message, [message.block, ...data]);
     member.memoryBytes = done.memoryBytes;

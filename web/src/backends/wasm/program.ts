@@ -12,6 +12,7 @@ import type { Ladder } from "./ladder.js";
 import { FrontPlace, type Place } from "./place.js";
 import type { Caller } from "./prepared.js";
 import { abortedError } from "./queue.js";
+import type { Remote } from "./remote.js";
 import { bring, lostError, RemoteCalls, untilWorker } from "./remote-calls.js";
 import { WasmResident } from "./resident.js";
 
@@ -25,9 +26,8 @@ export async function openProgram(
   await ladder.use(module);
   for (;;) {
     while (!ladder.canRun(module)) await ladder.untilChange(module, "heed/layers");
-    const { remote } = ladder.current("heed/layers").runner;
-    if (remote?.members.length !== 0) break;
-    await untilWorker(backend, remote, signal);
+    if (ladder.current("heed/layers").runner.remote?.members.length !== 0) break;
+    await untilWorker(backend, ladder, signal);
   }
   const program = new CallProgram(backend, ladder, signal);
   ladder.enter();
@@ -39,6 +39,7 @@ class CallProgram implements Program {
   readonly #caller: Caller;
   readonly #ladder: Ladder;
   readonly #kernels: Kernels;
+  readonly #remote: Remote | undefined;
   readonly #signal: AbortSignal | null;
   readonly #calls: Calls;
   readonly #place: Place;
@@ -59,9 +60,10 @@ class CallProgram implements Program {
     this.#kernels = kernels;
     this.#signal = signal;
     const compute: Compute = (job, multiplications) => this.#compute(job, multiplications);
+    this.#remote = runner.remote;
     if (runner.remote !== undefined) {
       this.#calls = this.#place = new RemoteCalls(kernels, runner.remote, compute);
-      ladder.bring = (residents, isMoving) => bring(ladder.current("heed"), residents, isMoving);
+      ladder.bring = (residents, isMoving) => bring(ladder, residents, isMoving);
     } else {
       this.#calls = rung.worker === "shared-memory" ? new CallList(kernels, compute) : new CallChain(compute);
       this.#place = new FrontPlace(kernels);
@@ -131,7 +133,10 @@ class CallProgram implements Program {
   async flush(): Promise<void> {
     await this.#calls.settled();
     this.#assertUsable("heed/layers");
-    await this.#place.bringBack();
+    await this.#place.bringBack().catch((error: unknown) => {
+      this.#ladder.current("heed/layers");
+      throw error;
+    });
     this.#until = performance.now() + TASK_MS;
   }
 
@@ -155,9 +160,10 @@ class CallProgram implements Program {
     this.#place.release();
   }
 
-  /** Whether the engine still has the memory in which the program began. */
+  /** Whether the engine still has the memory in which the program began, and the workers. */
   get #isHere(): boolean {
-    return this.#ladder.canRun("full") && this.#ladder.open?.kernels === this.#kernels;
+    const { open } = this.#ladder;
+    return this.#ladder.canRun("full") && open?.kernels === this.#kernels && open.runner.remote === this.#remote;
   }
 
   #allocate({ elements, to }: OutputPart): WasmResident {

@@ -1,6 +1,7 @@
 // The calls of a program for a worker with its own memory, where their results stay. What the engine has, it is sent once.
 
 import { HeedError } from "../../base/errors.js";
+import { MAX_BLOCK_BYTES } from "../../memory/arena.js";
 import type { Span } from "../backend.js";
 import { Batch, BatchedCalls } from "./batched-calls.js";
 import type { BufferPart, ResidentBuffers } from "./cached-buffers.js";
@@ -9,11 +10,12 @@ import type { Compute } from "./calls.js";
 import { SMALL_BYTES } from "./cost.js";
 import { type Job, JobBuilder } from "./job.js";
 import type { Kernels } from "./kernels.js";
+import type { Ladder } from "./ladder.js";
 import type { Place } from "./place.js";
 import type { Caller } from "./prepared.js";
+import type { Range } from "./protocol.js";
 import type { Member, Remote } from "./remote.js";
 import type { WasmResident } from "./resident.js";
-import type { OpenRung } from "./rung.js";
 import type { CachedBuffer, Shard } from "./shard.js";
 import { WorkerLost } from "./worker-link.js";
 
@@ -46,7 +48,10 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
   readonly #runner: Remote;
   readonly #buffers: ResidentBuffers;
   readonly #member: Member;
-  /** What the calls change of the engine's residents. */
+  /** The numbers of freed buffers that the worker has not been told of. */
+  readonly #freed = new Set<number>();
+  /** What the calls change of the engine's residents, and what brings it back. */
+  #back: Promise<void> = Promise.resolve();
   #changes: (readonly [WasmResident, readonly Span[]])[] = [];
 
   constructor(kernels: Kernels, runner: Remote, compute: Compute) {
@@ -61,6 +66,9 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
   }
 
   make(resident: WasmResident): void {
+    const { bytes } = resident;
+    if (bytes > MAX_BLOCK_BYTES)
+      throw new HeedError("memory", `heed: a worker's memory has no room for ${bytes} bytes`);
     resident.away = this.#member.link;
   }
 
@@ -101,6 +109,7 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
     for (const id of this.#buffers.forget(resident)) {
       batch.block.steps.push(id, 0);
       batch.freed.push(id);
+      this.#freed.add(id);
     }
   }
 
@@ -114,34 +123,41 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
     this.#changes.push([resident, spans]);
   }
 
-  async bringBack(): Promise<void> {
-    const changes = this.#changes;
-    if (changes.length === 0) return;
+  override async settled(): Promise<void> {
+    await super.settled();
+    await this.#back.catch(() => {});
+  }
+
+  bringBack(): Promise<void> {
+    const back = this.#back.then(() => this.#bringChanges());
+    this.#back = back.catch(() => {});
+    return back;
+  }
+
+  async #bringChanges(): Promise<void> {
+    const { stored } = this.#member;
+    // A call that was not recorded after all has changed nothing.
+    const changes = this.#changes.filter(([resident]) => stored.has(wholeOf(this.#buffers, resident).id));
     this.#changes = [];
+    if (changes.length === 0) return;
     const parts = changes.flatMap(([resident, spans]) => spans.map((span) => ({ resident, ...span })));
     const arrays = await read(this.#runner, this.#member, parts);
     for (const [at, { resident, from, bytes }] of parts.entries()) {
       this.#kernels.heap.bytes(resident.address + from, bytes).set(new Uint8Array(arrays[at] ?? new ArrayBuffer(0)));
     }
     for (const [resident, spans] of changes) {
-      // Others that hold the page are to be sent it.
+      const whole = wholeOf(this.#buffers, resident);
+      // Others that hold the page are to be sent it. After too many changes this worker is too.
       this.#runner.forget(resident, spans);
-      const { id, version } = wholeOf(this.#buffers, resident);
-      this.#member.stored.set(id, version);
+      if (stored.has(whole.id)) stored.set(whole.id, whole.version);
     }
-  }
-
-  /** What a dropped batch was to free is freed by itself. */
-  override stop(): void {
-    const dropped = this.waiting.flatMap(({ freed }) => freed);
-    super.stop();
-    this.#runner.drop(dropped);
   }
 
   release(): void {}
 
   dispose(): void {
-    this.stop();
+    // Of batches that were dropped.
+    this.#runner.drop([...this.#freed]);
     // The worker has what calls changed that do not count.
     for (const [resident, spans] of this.#changes) this.#runner.forget(resident, spans);
     this.#member.tenants.delete(this);
@@ -155,7 +171,10 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
     const { link, stored } = this.#member;
     const message = (): ReturnType<Shard["message"]> => {
       for (const id of made) stored.set(id, 0);
-      for (const id of freed) stored.delete(id);
+      for (const id of freed) {
+        stored.delete(id);
+        this.#freed.delete(id);
+      }
       return { ...block.message([]), block: block.bytes.slice(0, block.end).buffer };
     };
     return jobFor({ affinity: 0, only: link, buffers, message, take: () => {} });
@@ -167,26 +186,37 @@ function jobFor(shard: Shard): Job {
   return { ...new JobBuilder("heed/layers", new Int32Array(1)).build(), bytes: 2 * SMALL_BYTES, shard };
 }
 
-/** Waits for a worker where the only one is being replaced. */
-export async function untilWorker(caller: Caller, remote: Remote, signal: AbortSignal | null): Promise<void> {
-  const message = (): ReturnType<Shard["message"]> => remote.block().message([]);
-  const job = jobFor({ affinity: 0, buffers: new Set(), message, take: () => {} });
-  await caller.compute("heed/layers", signal, () => ({ job, module: "core", multiplications: 0 }));
+/** Waits for a worker where the only one is being replaced. Where there will be none, the engine has gone on by then. */
+export async function untilWorker(caller: Caller, ladder: Ladder, signal: AbortSignal | null): Promise<void> {
+  const { remote } = ladder.current("heed/layers").runner;
+  const job = jobFor({ affinity: 0, buffers: new Set(), message: () => nothing([]), take: () => {} });
+  const begin = (): void => {
+    if (ladder.open?.runner.remote !== remote) throw lostError();
+  };
+  try {
+    await caller.compute("heed/layers", signal, () => ({ job, module: "core", multiplications: 0, begin }));
+  } catch (error) {
+    if (!(error instanceof HeedError) || error.code !== "device-lost") throw error;
+  }
 }
 
 /** Brings residents that a worker has alone to the engine's memory. Those that are lost with it are left where the engine moves, and told when they are needed. */
-export async function bring(
-  { kernels, runner: { remote } }: OpenRung,
-  residents: Iterable<WasmResident>,
-  isMoving = false,
-): Promise<void> {
-  const away = [...residents].filter((one) => one.away !== null && !(isMoving && one.away.lost !== null));
+export async function bring(ladder: Ladder, residents: Iterable<WasmResident>, isMoving = false): Promise<void> {
+  if (isMoving && ladder.disposed) return;
+  const { kernels, runner } = ladder.current("heed");
+  const { remote } = runner;
+  const away = [...residents].filter((one) => one.live && one.away !== null && !(isMoving && one.away.lost !== null));
   const link = away[0]?.away;
   if (!link || (isMoving && kernels.abandoned)) return;
   const member = remote?.members.find((one) => one.link === link);
   if (remote === undefined || member === undefined) throw lostError(link.lost);
   const parts = away.map((resident) => ({ resident, from: 0, bytes: resident.bytes }));
-  const arrays = await read(remote, member, parts);
+  const arrays = await read(remote, member, parts).catch((error: unknown) => {
+    ladder.current("heed");
+    // The engine has moved meanwhile, and brought them along.
+    if (away.every((one) => one.away === null)) return [];
+    throw error;
+  });
   for (const [at, resident] of away.entries()) {
     if (!resident.live || resident.away === null) continue;
     resident.address = kernels.upload(resident.bytes, () => new Uint8Array(arrays[at] ?? new ArrayBuffer(0)));
@@ -204,12 +234,16 @@ async function read(
   const outputs = parts.map(
     ({ resident, from, bytes }) => [wholeOf(runner.buffers, resident).id, from, bytes] as const,
   );
-  const nothing = { block: new ArrayBuffer(0), bytes: 0, buffers: [], steps: new Int32Array(0) };
   try {
-    return await runner.request(member, { kind: "block", ...nothing, outputs }, "heed");
+    return await runner.request(member, { ...nothing(outputs), buffers: [] }, "heed");
   } catch (error) {
     throw error instanceof WorkerLost ? lostError(error) : error;
   }
+}
+
+/** A message without a call. */
+function nothing(outputs: readonly Range[]): ReturnType<Shard["message"]> {
+  return { kind: "block", block: new ArrayBuffer(0), bytes: 0, steps: new Int32Array(0), outputs };
 }
 
 const wholeOf = (buffers: ResidentBuffers, resident: WasmResident): CachedBuffer =>

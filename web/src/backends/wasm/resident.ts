@@ -1,17 +1,13 @@
-// One tensor or cache page in the memory of the front instance.
+// One tensor or cache page in the memory of the front instance, or in that of a worker.
 
 import type { DType, Resident } from "../backend.js";
 import type { WorkerLink } from "./worker-link.js";
-
-let lastId = 0;
 
 export function byteSize(elements: number, dtype: DType): number {
   return elements * (dtype === "f16" ? Uint16Array : Float32Array).BYTES_PER_ELEMENT;
 }
 
 export class WasmResident implements Resident {
-  /** Never reused, so that a worker's cached buffers of a freed tensor are not taken for those of a new one. */
-  readonly id: number;
   readonly elements: number;
   readonly dtype: DType;
   /** In the front instance's heap; changes when the engine falls back to another memory. 0 while it is away. */
@@ -23,8 +19,6 @@ export class WasmResident implements Resident {
   live = true;
 
   constructor(address: number, elements: number, dtype: DType) {
-    lastId += 1;
-    this.id = lastId;
     this.address = address;
     this.elements = elements;
     this.dtype = dtype;

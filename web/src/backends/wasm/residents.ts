@@ -1,4 +1,4 @@
-// All tensors and pages in the front instance's memory, with a count of the calls that use each.
+// All tensors and pages in the engine's memories, with a count of the calls that use each.
 
 import type { DType } from "../backend.js";
 import type { Kernels } from "./kernels.js";

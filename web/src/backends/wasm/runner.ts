@@ -34,6 +34,6 @@ export interface Runner {
 
 /** Throws the error of a call that failed. */
 export function throwOutcome({ status, message }: DoneMessage, operation: string): void {
-  if (status === NO_ROOM) throw new HeedError("memory", `${operation}: the worker's memory has no room for the call`);
+  if (status === NO_ROOM) throw new HeedError("memory", `${operation}: the worker has no room for the call`);
   throwStatus(status, message);
 }

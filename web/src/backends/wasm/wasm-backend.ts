@@ -118,7 +118,9 @@ export class WasmBackend implements RootBackend, Caller {
   }
 
   async download(resident: Resident): Promise<Float32Array | Uint16Array> {
-    if (resident instanceof WasmResident && resident.away) await this.#ladder.bring?.([resident]);
+    // One of another backend is not away.
+    const own = resident as WasmResident;
+    if (own.away) await this.#ladder.bring?.([own]);
     const { kernels } = this.#ladder.current("Tensor.read");
     if (!(resident instanceof WasmResident) || !resident.live) throw disposedError("Tensor.read");
     const { buffer } = new Uint8Array(kernels.heap.bytes(resident.address, resident.bytes));

@@ -132,11 +132,10 @@ function reply(compute: () => Outcome): void {
 
 function callBlock({ bytes, block, buffers: used, steps, outputs }: BlockMessage): Outcome {
   cacheBuffers(used);
-  if (!make(0, bytes)) return { status: NO_ROOM, outputs: [] };
-  const base = buffers.get(0) ?? 0;
-  patch(base, block);
   const refused: number[] = [];
-  let status = 0;
+  let status = make(0, bytes) ? 0 : NO_ROOM;
+  const base = buffers.get(0) ?? 0;
+  if (status === 0) patch(base, block);
   let at = 0;
   const next = (): number => steps[at++] ?? 0;
   // What is to be freed is freed also after a call that failed.
@@ -153,8 +152,8 @@ function callBlock({ bytes, block, buffers: used, steps, outputs }: BlockMessage
     for (let left = next(); left > 0; left--) {
       const [word, buffer, offset] = [next(), next(), next()];
       const address = buffers.get(buffer);
-      if (address !== undefined) words[word] = address + offset;
-      else if (status === 0) refused.push(buffer);
+      if (address === undefined) refused.push(buffer);
+      else if (status === 0) words[word] = address + offset;
     }
     if (refused.length > 0) status ||= NO_ROOM;
     if (status === 0) status = kernels.heed_run(call);
