@@ -135,6 +135,11 @@ describe.each(FEW_KINDS)("appending, $variant, $worker worker", async (kind) => 
           backend.runSync(APPEND, problem);
         } else {
           const program = await backend.program(null, "full");
+          for (let at = 0; at < batch * tokens; at++) {
+            const row = first + (at % tokens);
+            const page = pages[Math.floor(at / tokens) * perBatch + Math.floor(row / layout.rows)];
+            if (page !== undefined) program.changed(page, layout.spans(row % layout.rows, 1));
+          }
           await program.run(APPEND, problem);
           await program.flush();
           await program.close();
