@@ -49,8 +49,10 @@ class CallProgram implements Program {
   readonly #held = new Set<WasmResident>();
   readonly #scratch: Scratch = [];
   #failure: unknown = null;
+  /** How long to record at a time: a worker with its own memory is sent the next calls in a new task. */
+  readonly #task: number;
   /** When to give way to the page. */
-  #until = performance.now() + TASK_MS;
+  #until = 0;
 
   constructor(backend: RootBackend & Caller, ladder: Ladder, signal: AbortSignal | null) {
     const { kernels, rung, runner } = ladder.current("heed/layers");
@@ -61,6 +63,8 @@ class CallProgram implements Program {
     this.#signal = signal;
     const compute: Compute = (job, multiplications) => this.#compute(job, multiplications);
     this.#remote = runner.remote;
+    this.#task = runner.remote === undefined ? TASK_MS : 1;
+    this.#until = performance.now() + this.#task;
     if (runner.remote !== undefined) {
       this.#calls = this.#place = new RemoteCalls(kernels, runner.remote, compute);
       ladder.bring = (residents, isMoving) => bring(ladder, residents, isMoving);
@@ -82,7 +86,7 @@ class CallProgram implements Program {
     const kept = job.outputs.map((part) => keptOf(job, part));
     if (performance.now() < this.#until) return kept;
     await nextTask();
-    this.#until = performance.now() + TASK_MS;
+    this.#until = performance.now() + this.#task;
     return kept;
   }
 
@@ -137,7 +141,7 @@ class CallProgram implements Program {
       this.#ladder.current("heed/layers");
       throw error;
     });
-    this.#until = performance.now() + TASK_MS;
+    this.#until = performance.now() + this.#task;
   }
 
   async close(): Promise<void> {
