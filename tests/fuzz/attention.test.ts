@@ -13,12 +13,10 @@ import {
   firstError,
 } from "../support/cases.js";
 import { type Drawn, PATIENCE, tried } from "../support/drawn.js";
-import { ENGINE_KINDS, nameOf, openKind } from "../support/engines.js";
+import { openKinds } from "../support/engines.js";
 import { sizesOf } from "../support/sizes.js";
 
-const engines = await Promise.all(
-  ENGINE_KINDS.map(async (kind) => ({ ...kind, name: nameOf(kind), heed: await openKind(kind) })),
-);
+const engines = await openKinds();
 afterAll(() => {
   for (const { heed } of engines) heed.dispose();
 });

@@ -6,13 +6,11 @@ import { attention as reference } from "../../web/src/reference/index.js";
 import { exactInInt8, TYPES } from "../support/cached.js";
 import { differentIndex } from "../support/cases.js";
 import { PATIENCE, tried } from "../support/drawn.js";
-import { ENGINE_KINDS, nameOf, openKind } from "../support/engines.js";
+import { openKinds } from "../support/engines.js";
 import { boundsFor, withinOutput } from "../support/error-model.js";
 import { scoreBound, withInt16Query } from "../support/score-error.js";
 
-const engines = await Promise.all(
-  ENGINE_KINDS.map(async (kind) => ({ ...kind, name: nameOf(kind), heed: await openKind(kind) })),
-);
+const engines = await openKinds();
 afterAll(() => {
   for (const { heed } of engines) heed.dispose();
 });

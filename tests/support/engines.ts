@@ -39,6 +39,11 @@ export async function openKind({ variant, worker }: EngineKind, options: CreateO
   throw new Error(`wanted ${wanted}, got ${JSON.stringify(capabilities)}`);
 }
 
+/** An engine of each kind, with its name. */
+export function openKinds() {
+  return Promise.all(ENGINE_KINDS.map(async (kind) => ({ ...kind, name: nameOf(kind), heed: await openKind(kind) })));
+}
+
 /** The backend of such an engine, for what the public surface does not show. */
 export function openBackend(
   { variant, worker }: EngineKind,

@@ -50,8 +50,9 @@ export class RemoteCalls extends BatchedCalls<RemoteBatch> implements Place {
   readonly #member: Member;
   /** The numbers of freed buffers that the worker has not been told of. */
   readonly #freed = new Set<number>();
-  /** What the calls change of the engine's residents, and what brings it back. */
+  /** What brings back what calls have changed of the engine's residents. */
   #back: Promise<void> = Promise.resolve();
+  /** What calls change, and nothing brings back yet. */
   #changes: (readonly [WasmResident, readonly Span[]])[] = [];
 
   constructor(kernels: Kernels, runner: Remote, compute: Compute) {
