@@ -131,5 +131,6 @@ show();
 // The browser brings whoever comes back to where they were.
 if (at > 0 && !comesBack()) go(at, "instant");
 follow();
+if (EMBED !== "") find("#stage", HTMLElement).append(CONTROLS[STOPS[at] ?? "look-up"]);
 showEmbedded(find(".thread", HTMLElement));
 startPrint(stops, () => store.state);

@@ -79,13 +79,11 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     title: "What each character looks at",
     body: [lines.element],
     controls: [
+      h("div", { class: "with-slider" }, written.element, play),
       h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), field),
       presets("Try", TRY, ({ name }) => store.change({ ...WRITTEN, text: name }, "new")),
     ],
-    more: [
-      boundChoice(store, "network", "Network", NAMES, { entry: "new" }),
-      h("div", { class: "with-slider" }, written.element, play),
-    ],
+    more: [boundChoice(store, "network", "Network", NAMES, { entry: "new" })],
     data: () => ({ state: room.scene, reading: readingBy() }),
   });
   const training = trainingPicture(store, engine, matrices.of("own"), () => {

@@ -2,49 +2,92 @@
 // half of the way along, with what is locked as the address says; the page around it may send { at: 0.7 }. With "?present" the arrows step
 // the picture in view, and B blanks what is said of it.
 
-import { goalOf } from "../ui/dom.js";
+import { find, goalOf } from "../ui/dom.js";
 import { LAID_OUT } from "../ui/pieces.js";
 
 const asked = new URLSearchParams(location.search);
 /** The name of the picture that is shown alone; empty: the page is whole. */
 export const EMBED = asked.get("embed") ?? "";
 
-const SCRUBBER = ".board-scrubber:not([hidden]) > input, .with-slider input";
-const ARROWS = {
-  ArrowRight: "ArrowRight",
-  ArrowLeft: "ArrowLeft",
-  PageDown: "ArrowRight",
-  PageUp: "ArrowLeft",
-} as const;
+const SCRUBBER = ".board-scrubber:not([hidden]) > input";
+/** What moves a picture: its scrubber; without one its first slider, or its first choice. */
+const MOVERS = [SCRUBBER, 'input[type="range"]:enabled', 'input[type="radio"]:enabled'];
+const ARROWS = { ArrowRight: 1, ArrowLeft: -1, PageDown: 1, PageUp: -1 } as const;
+
+/** States in which a picture can be seen that is hidden at first, as an address has them. */
+const SEEN_WITH: Readonly<Record<string, string>> = {
+  curve: "of=salary",
+  tastes: "of=movies",
+  positions: "kind=sinusoidal",
+  layer: "as=layer",
+  "fast-weights": "as=layer",
+  set: "as=set",
+  graph: "as=graph",
+  reach: "as=reach",
+  cache: "mask=causal",
+};
 
 /** As soon as the page begins: nothing else is laid out for a frame. */
 export function startEmbed(): void {
-  if (EMBED !== "") document.documentElement.classList.add("embed");
   if (EMBED === "" && !asked.has("present")) return;
+  document.documentElement.classList.toggle("embed", EMBED !== "");
+  const seen = SEEN_WITH[EMBED];
+  if (seen !== undefined) location.replace(`#${location.hash.slice(1)}&${seen}`);
   addEventListener("keydown", (event) => {
     const { target } = event;
     if (target instanceof Element && target.closest("input, textarea, button, [tabindex]") !== null) return;
-    const root = document.documentElement;
-    if (goalOf(event, { b: true, B: true })) root.classList.toggle("blank");
-    const arrow = goalOf(event, ARROWS);
-    if (arrow !== undefined) step(arrow);
+    if (goalOf(event, { b: true, B: true })) document.documentElement.classList.toggle("blank");
+    const way = goalOf(event, ARROWS);
+    if (way !== undefined) step(way);
   });
 }
 
-/** The scrubber of the picture in view, or the stop beside the stage. */
-function step(arrow: "ArrowRight" | "ArrowLeft"): void {
-  const stop = document.querySelector<HTMLButtonElement>(
-    `.thread-head button:${arrow === "ArrowRight" ? "last" : "first"}-of-type`,
-  );
-  if (stop !== null) {
-    stop.click();
-    return;
-  }
-  const inView = Array.from(document.querySelectorAll<HTMLInputElement>(SCRUBBER)).find((input) => {
-    const { top, bottom, width } = input.getBoundingClientRect();
-    return width > 0 && bottom > 0 && top < innerHeight;
-  });
-  inView?.dispatchEvent(new KeyboardEvent("keydown", { key: arrow, bubbles: true, cancelable: true }));
+/** The picture in view, or the stop beside the stage. */
+function step(way: 1 | -1): void {
+  const stop = `.thread-head button:${way > 0 ? "last" : "first"}-of-type`;
+  const pictures = EMBED === "" ? "[data-picture], .board" : ".embedded";
+  if (EMBED === "" && document.querySelector(stop) !== null) find(stop, HTMLButtonElement).click();
+  else moverOf(document.querySelectorAll<HTMLElement>(pictures))?.step(way);
+}
+
+/** `part`: from 0, its beginning, to 1. */
+interface Mover {
+  readonly step: (way: 1 | -1) => void;
+  readonly goTo: (part: number) => void;
+}
+
+function moverOf(pictures: Iterable<HTMLElement>): Mover | undefined {
+  // What stands alone is all in view once it is shrunk.
+  const inView = ({ width, bottom, top }: DOMRect): boolean =>
+    width > 0 && (EMBED !== "" || (bottom > 0 && top < innerHeight));
+  const [input] = MOVERS.flatMap((kind) =>
+    Array.from(pictures, (picture) => Array.from(picture.querySelectorAll<HTMLInputElement>(kind))).flat(),
+  ).filter((one) => inView(one.getBoundingClientRect()));
+  if (input?.type === "range") return rangeMover(input);
+  const choices = Array.from(input?.closest("fieldset")?.querySelectorAll<HTMLInputElement>("input:enabled") ?? []);
+  const goTo = (place: number): void => choices[Math.round(place)]?.click();
+  return {
+    step: (way) => goTo(choices.findIndex(({ checked }) => checked) + way),
+    goTo: (part) => goTo(part * (choices.length - 1)),
+  };
+}
+
+function rangeMover(range: HTMLInputElement): Mover {
+  const moved = (): boolean => range.dispatchEvent(new Event("input", { bubbles: true }));
+  return {
+    step: (way) => {
+      // A board has steps of its own, many to a slider.
+      const key = { key: way > 0 ? "ArrowRight" : "ArrowLeft", bubbles: true, cancelable: true };
+      if (!range.dispatchEvent(new KeyboardEvent("keydown", key))) return;
+      range[way > 0 ? "stepUp" : "stepDown"]();
+      moved();
+    },
+    goTo: (part) => {
+      const [least, most] = [Number(range.min), Number(range.max)];
+      range.value = String(least + part * (most - least));
+      moved();
+    },
+  };
 }
 
 /** When the room stands. */
@@ -58,13 +101,9 @@ export function showEmbedded(root: HTMLElement): void {
   for (let around = picture.parentElement; around !== null; around = around.parentElement) {
     around.classList.add("around");
   }
-  const scrubber = picture.querySelector<HTMLInputElement>(SCRUBBER);
   const go = (at: unknown): void => {
     const part = typeof at === "number" || typeof at === "string" ? Number(at) : Number.NaN;
-    if (scrubber === null || !(part >= 0 && part <= 1)) return;
-    const [least, most] = [Number(scrubber.min), Number(scrubber.max)];
-    scrubber.value = String(least + part * (most - least));
-    scrubber.dispatchEvent(new Event("input", { bubbles: true }));
+    if (part >= 0 && part <= 1) moverOf([picture])?.goTo(part);
   };
   addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     if (typeof data === "object" && data !== null && "at" in data) go(data.at);

@@ -1,15 +1,22 @@
 // Pictures in frames of somebody else's page, keys for those who present, and sheets of paper.
 
 import { createServer } from "node:http";
-import type { FrameLocator, Page } from "playwright";
+import type { FrameLocator, Locator, Page } from "playwright";
 import { describe, expect, test } from "vitest";
+import { STOPS } from "../../../demo/rooms/00-thread/state.js";
 import { demoInChromium } from "./chromium.js";
 
 const { open, site } = demoInChromium();
 
-/** A page of another origin, which is not isolated, with a picture of the demo in a frame. */
-async function framed(address: string, use: (page: Page, frame: FrameLocator) => Promise<void>): Promise<void> {
-  const html = `<!doctype html><title>Foreign</title><iframe title="A picture" width="480" height="320" src="${site().plain}${address}"></iframe>`;
+/** A page of another origin, which is not isolated, with pictures of the demo in frames. */
+async function framed(
+  addresses: string | readonly string[],
+  use: (page: Page, frame: FrameLocator) => Promise<void>,
+): Promise<void> {
+  const frames = [addresses]
+    .flat()
+    .map((one) => `<iframe title="A picture" width="480" height="320" src="${site().plain}${one}"></iframe>`);
+  const html = `<!doctype html><title>Foreign</title>${frames.join("")}`;
   const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end(html));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const at = server.address();
@@ -23,9 +30,82 @@ async function framed(address: string, use: (page: Page, frame: FrameLocator) =>
   }
 }
 
+/** In the frame. */
+async function bottomOf(within: Locator, page: Page, index: number): Promise<number> {
+  const [inside, outside] = [await within.boundingBox(), await page.locator("iframe").nth(index).boundingBox()];
+  return (inside?.y ?? 0) + (inside?.height ?? Number.NaN) - (outside?.y ?? 0);
+}
+
+const MOVER = ".embedded :is(.board-scrubber > input, input[type='range'], fieldset:has([type='radio'])):visible";
+/** The value of a slider, or the chosen one of several. */
+const placeOf = (input: Locator): Promise<string> =>
+  input.evaluate((one) =>
+    one instanceof HTMLInputElement ? one.value : (one.querySelector<HTMLInputElement>(":checked")?.value ?? ""),
+  );
+
 const scrubber = (frame: FrameLocator) => frame.locator(".embedded .board-scrubber > input").first();
 
+/** Every picture that has something to move: a scrubber, a slider or a choice. */
+const MOVED = {
+  dictionary: ["cabinet"],
+  "matrix-walk": ["walk"],
+  "score-lab": ["lab"],
+  scale: ["row", "curves"],
+  masks: ["mask", "cost"],
+  heads: ["heads", "layers", "counts"],
+  order: ["words", "positions"],
+  "what-else": ["convolution", "layer", "fast-weights", "set", "graph", "reach"],
+  learning: ["gradients"],
+  translation: ["translation", "beam"],
+  language: ["language", "head"],
+  "bring-your-own": ["map", "model", "device"],
+  "five-minutes": STOPS,
+};
+const STILL = {
+  dictionary: ["curve", "tastes", "numbers"],
+  "score-lab": ["cost"],
+  scale: ["slopes"],
+  order: ["trials"],
+  learning: ["training", "lessons"],
+  translation: ["scores", "training", "gradients"],
+  language: ["cache", "induction"],
+  "bring-your-own": ["cells", "neurons", "tokens"],
+};
+
 describe("in a frame of 480 x 320", () => {
+  test.each(Object.entries(MOVED))("what moves in %s is moved by a message and by a key", async (room, pictures) => {
+    const addresses = pictures.map((name) => `${room}.html?embed=${name}`);
+    await framed(addresses, async (page) => {
+      for (const [index, name] of pictures.entries()) {
+        const frame = page.frameLocator(`iframe >> nth=${index}`);
+        await expect.poll(() => bottomOf(frame.locator(".embedded"), page, index), name).toBeLessThanOrEqual(320);
+        const input = frame.locator(MOVER).first();
+        const send = (at: number): Promise<void> =>
+          page.evaluate(([place, at]) => frames[place]?.postMessage({ at }, "*"), [index, at] as const);
+        await send(0);
+        const first = await placeOf(input);
+        await send(1);
+        await expect.poll(() => placeOf(input), name).not.toBe(first);
+        const last = await placeOf(input);
+        await frame.locator(".embedded").click({ position: { x: 2, y: 2 } });
+        await page.keyboard.press("ArrowLeft");
+        await expect.poll(() => placeOf(input), name).not.toBe(last);
+      }
+    });
+  });
+
+  test.each(Object.entries(STILL))("what is still in %s stands alone", async (room, pictures) => {
+    const addresses = pictures.map((name) => `${room}.html?embed=${name}`);
+    await framed(addresses, async (page) => {
+      for (const [index, name] of pictures.entries()) {
+        const embedded = page.frameLocator(`iframe >> nth=${index}`).locator(".embedded");
+        await embedded.waitFor();
+        await expect.poll(() => bottomOf(embedded, page, index), name).toBeLessThanOrEqual(320);
+        expect(await embedded.getAttribute("data-picture")).toBe(name);
+      }
+    });
+  });
+
   test.each([
     ["matrix-walk.html?embed=walk&at=0.5", 4],
     ["masks.html?embed=mask&at=0.5", 0.5],
@@ -33,18 +113,12 @@ describe("in a frame of 480 x 320", () => {
     ["what-else.html?embed=convolution&at=0.5", 1.5],
     ["order.html?embed=words&at=0.5", 0.5],
   ])("%s shows its picture alone, as far as was said", async (address, place) => {
-    await framed(address, async (page, frame) => {
+    await framed(address, async (_page, frame) => {
       await scrubber(frame).waitFor();
       await expect.poll(async () => Number(await scrubber(frame).inputValue())).toBe(place);
       for (const part of [".masthead", ".rooms", "footer.bottom", ".readout", "h1"])
         expect(await frame.locator(part).first().isVisible(), part).toBe(false);
       expect(await frame.locator("[data-picture]:visible, .board:visible").count()).toBe(2);
-      const view = frame.locator(".embedded .board-view").first();
-      const bottom = async (): Promise<number> => {
-        const [inside, outside] = [await view.boundingBox(), await page.locator("iframe").boundingBox()];
-        return (inside?.y ?? 0) + (inside?.height ?? Number.NaN) - (outside?.y ?? 0);
-      };
-      await expect.poll(bottom).toBeLessThanOrEqual(320);
     });
   });
 
