@@ -48,7 +48,7 @@ output = torch.softmax(${torchFormula(own)}, dim=-1)`,
 
 scores = (${scores[kind] ?? "q @ k.T / q.shape[-1] ** 0.5"}) / ${single(temperature)}
 ${weights[kind] ?? "output = torch.softmax(scores, dim=-1)"}`;
-  return torchProgram(ABOUT[kind].name, body, "output", true);
+  return torchProgram(ABOUT[kind].name, body);
 }
 
 /** The arrow function, and the operators that it needs. */

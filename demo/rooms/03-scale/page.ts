@@ -21,8 +21,15 @@ const CURVES = [spreadView, entropyView, slopeView];
 
 const store = new Store(SCALE_STATE);
 
-const QUOTIENT = fraction(sup("e", "z_j"), row("∑", sup("e", "z_l")));
-const SOFTMAX = formula("z_j =", fraction("q · k_j", row(root("d"), "T")), plain(",  "), "a_j =", QUOTIENT);
+const softmaxOf = (divisor: string | Element): Element =>
+  formula(
+    "z_j =",
+    fraction("q · k_j", divisor),
+    plain(",  "),
+    "a_j =",
+    fraction(sup("e", "z_j"), row("∑", sup("e", "z_l"))),
+  );
+const SOFTMAX = { root: softmaxOf(row(root("d"), "T")), none: softmaxOf("T") };
 const JACOBIAN = formula("J_ij =", fraction("∂ a_i", "∂ z_j"), "= a_i", row("( δ_ij − a_j )"));
 
 const COUNTS = { least: LEAST_KEYS, most: MOST_KEYS, step: 1 };
@@ -35,6 +42,7 @@ function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRo
   let bin = MIDDLE_BIN;
   const again = button("Draw again", () => store.change({ seed: store.state.seed + 1 }));
   const figures = h("dl", { class: "figures" });
+  const softmax = h("div");
   const [histogram, ball] = [new HeedChart(), new HeedChart()];
   histogram.choose = (chosen) => {
     bin = chosen;
@@ -70,7 +78,7 @@ function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRo
       const { state, q, k, raw, scaled, soft } = room.scene;
       return { state, q: rowsOf(q), k: rowsOf(k), scores: raw, scaled, weights: soft.weights, entropy: soft.entropy };
     },
-    aside: SOFTMAX,
+    aside: softmax,
   });
   const slopes = picture({
     name: "slopes",
@@ -95,6 +103,7 @@ function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRo
     again.title = `Draw ${scene.state.seed} of 9999`;
     matrices.showAll(viewsOf(scene, answer?.weights));
     figures.replaceChildren(...figuresOf(scene));
+    softmax.replaceChildren(SOFTMAX[scene.state.scaling]);
     one.say(rowText(scene));
     slopes.say(slopeText(scene));
     curves.say(curveText(scene));

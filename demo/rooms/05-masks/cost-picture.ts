@@ -66,7 +66,7 @@ export function costPicture(store: MaskStore, engine: Engine) {
       row("in tiles", grid.computed, scaled.byTiles),
       row("seen", grid.seen, scaled.seenOnly),
     ];
-    const caption = `${whole(tokens)} tokens, ${HEADS} heads of ${WIDTH}, in the same proportions`;
+    const caption = `${whole(tokens)} tokens, ${HEADS} heads of ${WIDTH}, if these proportions stayed`;
     const memory = [
       fact("All scores at once", bytes(scaled.materialised)),
       fact("Tile by tile", bytes(scaled.streamed), "a maximum and a sum for each row"),

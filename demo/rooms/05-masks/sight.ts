@@ -60,7 +60,7 @@ export function sightOf(scene: MaskScene, weights: Matrix, chosen: number): Draw
         text(`key ${key}`, look, end + INDEX + 4 * lost, y + 4, keyWord(state, key), { opacity: 1 - 0.4 * lost }),
         shape("rect", `bar ${key}`, bar),
         text(`weight ${key}`, "weight", bars + part * most + 5, y + 4, percent(part)),
-        text(`rule ${key}`, "index", width, y + 4, by, { ...AT_END, opacity: lost }),
+        text(`rule ${key}`, "index", width, y + 4, by, { ...AT_END, opacity: Math.max(0, 2 * lost - 1) }),
       ];
     };
     const others = Array.from({ length: queries }, (_, row) => row).filter((row) => row !== chosen);

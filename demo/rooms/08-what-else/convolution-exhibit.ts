@@ -142,7 +142,7 @@ function explainPixel(scene: ConvolutionScene, chosen?: Cell): Explanation {
 function programsOf({ filter, sharpness }: WhatElseState, grey: ArrayLike<number>): Programs {
   const size = filter.rows;
   return {
-    about: `${size} x ${size} convolution, and the attention that is the same`,
+    about: `${size} x ${size} convolution of the picture at ${COARSE} x ${COARSE}, and the attention that is the same`,
     heed: [
       `const [size, s] = [${COARSE}, ${single(sharpness)}];
 const pixels = Float32Array.of(${Array.from(grey, single).join(", ")});

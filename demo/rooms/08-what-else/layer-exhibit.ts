@@ -59,7 +59,7 @@ const STEPS: readonly { readonly name: string; readonly text: string; readonly o
   },
   {
     name: "Attention’s own wires",
-    text: "Left to itself, attention makes its wires from the input: a softmax of xᵢ xⱼ over j, with no parameter at all. Change the input: now the wires change as well, for any number of inputs.",
+    text: "Left to itself, attention makes its wires from the input: a softmax of xᵢ xⱼ over j, an autocorrelation, with no parameter at all. Such a prior fits any problem: first select, then compute. Change the input: now the wires change as well.",
     output: "Z",
   },
 ];
@@ -91,10 +91,9 @@ export function layerExhibit(teller: Teller): Exhibit {
         ...[0, 2, 4, 6].map((first) => matrices.line(...MATRICES.slice(first, first + 2))),
       ],
     },
-    figures: ({ matrices: { X, Y, D } }) => [
-      difference(widestGap(Y, D)),
-      fact("Heads", String(X.cols), "one for each input"),
-    ],
+    // Its own wires are another layer's.
+    figures: ({ matrices: { X, Y, D } }) =>
+      step()?.output === "Z" ? [] : [difference(widestGap(Y, D)), fact("Heads", String(X.cols), "one for each input")],
     data: ({ state, matrices: { D, Y } }) => ({ state, dense: D.data, attention: Y.data }),
     say: () => step()?.text ?? "",
     below: fast.element,

@@ -10,7 +10,7 @@ const BERT = linkTo("language.html", "Language, BERT");
 const GPT = linkTo("language.html#mask=causal", "Language, GPT");
 
 const HISTORY =
-  "In 2015 attention was added to a recurrent network. In 2017 the Transformer kept attention and dropped the recurrence: it reads all words at once.";
+  "In 2015 attention was added to a recurrent network; its weights are an expected correspondence, how likely each character read belongs to the one written. In 2017 the Transformer kept attention and dropped the recurrence: it reads all words at once.";
 
 const KINDS = [
   ["label → sequence", "■ → ▪▪▪▪▪", "one vector is written out: a caption of a picture", ""],

@@ -92,6 +92,9 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   });
   const scores = twoScores(networks, (network) => matrices.of(network));
   const beam = beamPicture(store, networks, teller);
+  training.element
+    .querySelector(".picture-body")
+    ?.before(guess("translation", GUESSES.translation, () => training.begin()));
   const gradients = gradientsPicture(engine, () => training.now().pair);
 
   function draw(): void {
@@ -159,9 +162,6 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   return {
-    guess: guess("translation", GUESSES.translation, () =>
-      training.element.scrollIntoView({ behavior: calm() ? "auto" : "smooth" }),
-    ),
     pictures: [element, scores, beam, training, gradients, kindsOfModels()],
     first: () => spotOf(Math.max(0, room.scene.written - 1)),
     explain: (spot) => explain(readingBy(spot.name), spot),

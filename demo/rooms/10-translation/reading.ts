@@ -51,6 +51,8 @@ export const RECORDED: { readonly text: string } & Readonly<Record<Network, Read
   luong: readingOf(text, luong.date, luong.scores),
 };
 
+/** Of the dates that the networks learned from. */
+const [FIRST_YEAR, LAST_YEAR] = [1900, 2099];
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 
 /** What a text lacks of a date as the networks know them, so that they make it up; empty where it lacks nothing. */
@@ -61,7 +63,8 @@ export function lackOf(text: string): string {
   const month = MONTHS.findIndex((name) => words.includes(name));
   const parts = { day: day > 0, month: month >= 0, year: year > 0 };
   const missing = Object.entries(parts).flatMap(([name, isThere]) => (isThere ? [] : [name]));
-  if (missing.length > 0) return `no ${missing.join(", no ")}`;
+  if (missing.length > 0) return `no ${missing.join(", no ").replace("month", "month written in full")}`;
+  if (year < FIRST_YEAR || year > LAST_YEAR) return `a year outside ${FIRST_YEAR} to ${LAST_YEAR}`;
   return day > new Date(Date.UTC(year, month + 1, 0)).getUTCDate() ? "no such day in that month" : "";
 }
 

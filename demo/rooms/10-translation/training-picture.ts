@@ -101,6 +101,10 @@ export function trainingPicture(
         : readingOf(moment.text, moment.date, moment.scores, moment.alignment);
     },
     follow: () => training.follow(),
+    /** Unless it was trained already. */
+    begin: (): void => {
+      if (training.moments.length === 0 && !training.isRunning) training.work.begin();
+    },
     /** At once, but for what a training shows piece by piece. */
     show: () => {
       if (!training.isRunning) atOnce(showing());

@@ -57,7 +57,7 @@ export function headPicture(first: BringScene, engine: Engine, controls: Control
     return { state, source: source.name, ...at, window, tiles: shown.map(dotsOf) };
   };
 
-  const legend = ["1⁄10 of an even weight", h("i", { "aria-hidden": "true" }), "all of it"];
+  const legend = ["a tenth of 1/n", h("i", { "aria-hidden": "true" }), "1"];
   const { element, say } = picture({
     name: "map",
     title: "All attention weights of one head",
@@ -94,5 +94,7 @@ function textOf({ source, at, vectors }: BringScene): string {
   const dots = "Press a dot to go to the largest weight under it.";
   if (vectors === undefined) return `${all}, ${origin}. ${dots}`;
   const made = headName === undefined ? "" : ` This head looks for ${headName(at.layer, at.head)}.`;
-  return `${all}, or ${bytes(queries * keys * 4)}. We compute ${whole(rowsAtOnce({ keys }))} rows at a time and forget them. ${dots}${made}`;
+  const rows = rowsAtOnce({ keys });
+  const pieces = rows < queries ? ` Computed ${whole(rows)} rows at a time, and discarded.` : "";
+  return `${all}, or ${bytes(queries * keys * 4)}.${pieces} ${dots}${made}`;
 }

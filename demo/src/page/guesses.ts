@@ -55,7 +55,7 @@ export const GUESSES = {
     ask: "without attention, one state carries a date. Put eight words before it and after it: how many are right?",
     answers: ["nearly all", "about half", "hardly any"],
     right: 2,
-    why: "Each word takes a part of the state. Train both networks below, and compare.",
+    why: "Each word takes a part of the state. Both networks train now: compare the curves.",
   },
   language: {
     ask: "GPT sees only the left side of the blank. How many words are possible then?",

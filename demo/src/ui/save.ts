@@ -96,7 +96,7 @@ function drawElement(element: Element, pen: Pen): void {
 function drawBox(element: Element, style: CSSStyleDeclaration, pen: Pen): void {
   const box = element.getBoundingClientRect();
   const fill = hex(style.backgroundColor);
-  const hatched = style.backgroundImage.includes("gradient");
+  const hatched = style.backgroundImage.includes("repeating-linear-gradient");
   if (box.width === 0 || (fill === "none" && !hatched)) return;
   const place = placed(box, pen);
   const { x, y, width, height } = place;

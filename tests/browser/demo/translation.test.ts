@@ -123,9 +123,8 @@ describe("a character of the date", () => {
     expect(told.subject).toBe("“7” looks at “7”");
     expect(told.kernel).toMatch(/^heed computes /);
     expect(told.terms).toHaveLength(RECORDED.text.length);
-    // The question below the picture is one stop as well; then comes the field.
     await page.keyboard.press("Tab");
-    expect(await page.locator(".guess button:focus").count()).toBe(1);
+    expect(await page.locator(".with-slider input:focus").count()).toBe(1);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("date");
   });
