@@ -37,7 +37,7 @@ export function controls(store: BringStore, library: Library) {
     store.change(STARTS[value], "new");
   });
   const tokens = slider("Tokens", TOKENS, (value) =>
-    store.change({ ...ALL, tokens: value, row: value >> 1, col: value >> 1, chosen: [] }),
+    store.change({ ...ALL, tokens: value, row: value >> 1, col: value >> 1 }),
   );
   const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
   const range = { least: 1, most: 1, step: 1 };

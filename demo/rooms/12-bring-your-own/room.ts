@@ -18,15 +18,12 @@ import { headPicture } from "./head-picture.js";
 import { modelPicture } from "./model-picture.js";
 import { type BringAnswer, type BringScene, type Library, MATRICES, type MatrixName, viewsOf } from "./scene.js";
 import { ALL, type BringStore } from "./state.js";
-import { tokensPicture } from "./tokens-picture.js";
 
 export function bringRoom(store: BringStore, library: Library, root: HTMLElement, first: BringScene, engine: Engine) {
   let scene = first;
   let answer: BringAnswer | undefined;
   /** All of which is to be seen; undefined while it is on its way. */
   let seen: BringScene | undefined;
-  /** Resolves when the last is shown. */
-  let shown = Promise.resolve();
   /** Counts what was to be shown: the last takes the place of what is on its way. */
   let turn = 0;
   const matrices = new NamedMatrices(MATRICES);
@@ -56,9 +53,6 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   const own = answerPicture(store, panel);
   const head = headPicture(first, engine, below, { move: (window) => store.change(window), inspect, leave });
   const model = modelPicture(store, engine, first);
-  const tell = (col: number): void => teller.point({ name: "sum", row: 0, col }, true);
-  // What fails to be shown is reported where it does.
-  const tokens = tokensPicture(store, engine, first, tell, () => Promise.allSettled([shown]));
   const device = devicePicture(store, engine);
   const data = (): unknown => {
     const { state, source, at, row, col, cells } = scene;
@@ -67,20 +61,13 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   };
   const cells = picture({ name: "cells", title: "Down to single cells", body: [matrices.line("Z", "A")], data });
   cells.say("The cells around the chosen one. Choose another on the map, or point at one to see what it is made of.");
-  const body = matrices.of("q", "K", "P");
-  const neurons = picture({ name: "neurons", title: "Which parts of the vectors did it", body, data });
-  const showNeurons = ({ row, vectors }: BringScene): void => {
-    const products = "A row of products adds up to a score, before it is divided by the root of the width";
-    neurons.say(`Query ${row + 1} beside the keys of the window, part by part, and their products. ${products}.`);
-    neurons.element.hidden = vectors === undefined;
-  };
   const showMatrix = (name: MatrixName, now: BringScene, answered?: BringAnswer): void => {
     const view = viewsOf(now, answered)[name];
     matrices.show(() => view && { name, ...view }, [name]);
   };
-  /** Below a model's answer, whose heads it switches, or after the parts of one head. */
+  /** Below a model's answer, whose heads it switches, or after the cells of one head. */
   const placeModel = ({ source }: BringScene): void => {
-    const before = source.model === undefined ? neurons : own;
+    const before = source.model === undefined ? cells : own;
     if (before.element.nextElementSibling !== model.element) before.element.after(model.element);
   };
   /** All that no answer of the kernel changes, piece by piece. */
@@ -88,9 +75,8 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     showControls,
     placeModel,
     own.show,
-    ...[model, tokens].map(({ show }) => show),
+    model.show,
     ...MATRICES.map((name) => (now: BringScene) => showMatrix(name, now)),
-    showNeurons,
   ];
 
   function* showing(next: BringScene, answered: BringAnswer | undefined): Generator<undefined> {
@@ -120,7 +106,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
     try {
       for (const _ of showing(next, answered)) {
         if (isAnother) await drawn();
-        if (own !== turn) return shown;
+        if (own !== turn) return;
       }
     } finally {
       if (own === turn) pictures?.removeAttribute("aria-busy");
@@ -128,7 +114,7 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   };
 
   const agreement = furnish(root, {
-    pictures: [own, head, cells, neurons, model, tokens, device].map(({ element }) => element),
+    pictures: [own, head, cells, model, device].map(({ element }) => element),
     readout: teller.element,
     heedCode: () => heedCode(scene),
     torchCode: () => torchCode(scene),
@@ -139,17 +125,14 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   });
   return {
     showing,
-    show: (next: BringScene, answered: BringAnswer | undefined): void => {
-      shown = show(next, answered);
-    },
+    // What fails to be shown is reported where it does.
+    show: (next: BringScene, answered: BringAnswer | undefined): void => void show(next, answered),
   };
 }
 
 /** From its place in the small window to that in the whole. */
-function placed({ name, row, col }: NamedSpot<MatrixName>, { cells, row: query }: BringScene): Cell {
-  if (name === "q") return { name, row: query, col };
-  const isPart = name === "K" || name === "P";
-  return isPart ? { name, row: row + cells.left, col } : { name, row: row + cells.top, col: col + cells.left };
+function placed({ name, row, col }: NamedSpot<MatrixName>, { cells }: BringScene): Cell {
+  return { name, row: row + cells.top, col: col + cells.left };
 }
 
 /** By which a room has other cells, not only other numbers in them. */

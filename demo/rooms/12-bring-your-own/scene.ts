@@ -3,7 +3,7 @@
 
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, columns, fill, largest, unstack, widestGap } from "../../src/model/matrix.js";
-import { numbered, type View, type Views } from "../../src/ui/named-matrices.js";
+import type { View, Views } from "../../src/ui/named-matrices.js";
 import { exampleSource } from "./example.js";
 import { within } from "./map/tile.js";
 import { rowOf } from "./rows.js";
@@ -73,17 +73,11 @@ export function vectorOf({ width }: Vectors, data: Float32Array, index: number):
   return data.subarray(index * width, (index + 1) * width);
 }
 
-/** The queries that were chosen, else the one in the light. */
-export function askedOf({ state, source, row }: BringScene): readonly number[] {
-  const there = state.chosen.filter((query) => query < source.queries);
-  return there.length > 0 ? there : [row];
-}
-
-export const MATRICES = ["Z", "A", "q", "K", "P"] as const;
+export const MATRICES = ["Z", "A"] as const;
 export type MatrixName = (typeof MATRICES)[number];
 
 /** Only A where weights are as they were brought. */
-export function viewsOf({ cells, vectors, source, row }: BringScene, answer?: BringAnswer): Views<MatrixName> {
+export function viewsOf({ cells, vectors, source }: BringScene, answer?: BringAnswer): Views<MatrixName> {
   const { top, left, cols, rows } = cells;
   const labels = (letter: "q" | "k", first: number, count: number): Labels =>
     Array.from({ length: count }, (_, at) => source.words?.[letter]?.[first + at] ?? `${letter}${first + at + 1}`);
@@ -97,18 +91,8 @@ export function viewsOf({ cells, vectors, source, row }: BringScene, answer?: Br
     answer === undefined ? (rows[r]?.weights[left + c] ?? Number.NaN) : at(answer.weights, r, c),
   );
   if (vectors === undefined) return { A };
-  const { width, q, k } = vectors;
-  const parts = numbered("", width);
-  const queryAt = (part: number): number => q[row * width + part] ?? Number.NaN;
-  const keyAt: Entry = (key, part) => k[(left + key) * width + part] ?? Number.NaN;
   const scoreAt: Entry = (r, c) => rows[r]?.scores?.[left + c] ?? Number.NaN;
-  return {
-    A,
-    Z: view("Z", "scores, scaled", queries, keys, scoreAt),
-    q: view(`q_${row + 1}`, "the query", [`q${row + 1}`], parts, (_, part) => queryAt(part)),
-    K: view("K", "keys", keys, parts, keyAt),
-    P: view("q ∘ K", "part by part", keys, parts, (key, part) => queryAt(part) * keyAt(key, part)),
-  };
+  return { A, Z: view("Z", "scores, scaled", queries, keys, scoreAt) };
 }
 
 type Labels = readonly string[];

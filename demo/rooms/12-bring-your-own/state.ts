@@ -8,24 +8,20 @@ export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
 /** Tokens that the device is timed with. */
 export const TIMED: readonly number[] = [128, 256, 512, 1024, 2048, 4096];
 const MOST_TOKENS = 2 ** 24;
-export const MOST_CHOSEN = 32;
+const MOST_OFF = 32;
 
 /** All of the map: the corner of what is looked at, and how many cells that is wide, or 0. */
 export const ALL = { top: 0, left: 0, span: 0 };
 
-/** Nothing of another array: which part of the map is looked at, the cell in the light, and queries whose weights are added up. */
-export const LOOKING = { ...ALL, layer: 0, head: 0, row: 0, col: 0, chosen: [] as readonly number[] };
+/** Nothing of another array: which part of the map is looked at, and the cell in the light. */
+export const LOOKING = { ...ALL, layer: 0, head: 0, row: 0, col: 0 };
 
 /** Of an address; a text itself may be longer. */
 export const LONGEST_TEXT = 4000;
 const TEXT = "The animal did not cross the street because it was too tired.";
 
 const place = (key: string, decimals = 0) => number(key, 0, MOST_TOKENS, decimals);
-const [chosen, off] = [wholes("sum"), wholes("off")];
-const few = (field: typeof chosen) => ({
-  ...field,
-  read: (written: string) => field.read(written)?.slice(0, MOST_CHOSEN),
-});
+const off = wholes("off");
 
 const FIELDS = {
   source: initially("example", oneOf("from", ["example", "own"])),
@@ -40,9 +36,8 @@ const FIELDS = {
   left: initially(0, place("left", 2)),
   span: initially(0, place("span", 2)),
   order: initially("place", oneOf("heads", ["place", "entropy"])),
-  chosen: initially<readonly number[]>([], few(chosen)),
   /** Heads of a model that are switched off, by their places among those of all layers. */
-  off: initially<readonly number[]>([], few(off)),
+  off: initially<readonly number[]>([], { ...off, read: (written) => off.read(written)?.slice(0, MOST_OFF) }),
   /** How a model's weights are kept in memory. */
   weights: initially("as stored", oneOf("weights", FORMATS)),
   timed: initially(512, step("race", TIMED)),

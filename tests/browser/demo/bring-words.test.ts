@@ -6,10 +6,10 @@ import { normal } from "../../../demo/src/model/random.js";
 import { brought, message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { total } from "./numbers.js";
-import { hashOf, readNumber } from "./page.js";
+import { hashOf } from "./page.js";
 import { jsonOf } from "./saved.js";
 
-const { answered, open } = demoInChromium();
+const { open } = demoInChromium();
 const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
@@ -148,60 +148,4 @@ test("a list of words of another length is refused in words; a fitting one may c
   expect(await hashOf(page)).not.toContain("from=own");
   await brought(page, { tokens: WORDS.slice(0, 9) });
   expect((await written(page, "across", 9)).map(({ word }) => word)).toEqual(WORDS.slice(0, 9));
-});
-
-interface Tokens {
-  readonly sum: readonly number[];
-  readonly rollout: readonly number[];
-}
-
-describe("a line and its table", () => {
-  const picture = (page: Page) => page.locator('[data-picture="tokens"]');
-  const line = async (page: Page) => {
-    const [place = "", ...figures] = await picture(page).locator(".chart-keys li").allTextContents();
-    return { place, figures: figures.map((text) => readNumber(text.split(" ").at(-1) ?? "")) };
-  };
-  const row = async (page: Page, key: string) =>
-    (
-      await picture(page)
-        .locator(".plain-table tr", { has: page.getByText(key, { exact: true }) })
-        .locator("td")
-        .allTextContents()
-    ).map(readNumber);
-  const rollOut = async (page: Page): Promise<Tokens> => {
-    await picture(page).getByRole("button", { name: "Through all layers" }).click();
-    await picture(page).locator(".race", { hasText: "Each layer passes on half" }).waitFor();
-    return await jsonOf<Tokens>(page, "tokens");
-  };
-
-  test("say which keys a point of the line adds up", async () => {
-    const page = await answered(PAGE);
-    const { sum, rollout } = await rollOut(page);
-    const { place, figures } = await line(page);
-    const [, from = "", to = ""] = /^keys ([\d,]+) to ([\d,]+), added up:$/.exec(place) ?? [];
-    const [first, last] = [from, to].map((text) => Number(text.replaceAll(",", "")));
-    expect([first, last]).toEqual([2977, 3008]);
-    [sum, rollout].forEach((all, index) => {
-      expect(Math.abs(total(all.slice(2976, 3008)) - (figures[index] ?? Number.NaN))).toBeLessThan(1e-5);
-    });
-    const shown = await row(page, "k3001");
-    [sum, rollout].forEach((all, index) => {
-      expect(Math.abs((all[3000] ?? 0) - (shown[index] ?? Number.NaN))).toBeLessThan(1e-5);
-    });
-  });
-
-  test("say the same of one key", async () => {
-    const page = await open(PAGE);
-    const layer = [weights(20, 20)];
-    await brought(page, { weights: [layer, layer] });
-    await rollOut(page);
-    const largest = (await picture(page).locator(".plain-table tbody th").first().textContent()) ?? "";
-    const slider = picture(page).getByRole("slider");
-    await slider.press("Home");
-    for (let key = 1; key < Number(largest.slice(1)); key++) await slider.press("ArrowRight");
-    const { place, figures } = await line(page);
-    expect(place).toBe(`key ${largest.slice(1)}:`);
-    expect(figures).toHaveLength(2);
-    expect(figures).toEqual(await row(page, largest));
-  });
 });

@@ -11,7 +11,7 @@ import { brought, drop, message, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
-import { cell, hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, settled } from "./page.js";
+import { hashOf, hover, kernelAnswered, readMatrix, readNumber, readTold, settled } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
@@ -211,7 +211,7 @@ describe("the example", () => {
     expect(await page.locator(".agreement").textContent()).toContain((8 * tokens).toLocaleString("en"));
   });
 
-  test("a score and a product tell their multiply-adds", async () => {
+  test("a score tells its multiply-adds", async () => {
     const page = await answered(`${PAGE}#layer=0&head=2`);
     await hover(page, "Z", 5, 2);
     const score = await readTold(page);
@@ -221,11 +221,6 @@ describe("the example", () => {
     expect(Math.abs(sum / Math.sqrt(32) - score.result)).toBeLessThan(
       (32 * 28 * HALF_OF_FOUR_DECIMALS) / Math.sqrt(32) + 1e-3,
     );
-    await hover(page, "P", 1, 4);
-    const product = await readTold(page);
-    const [q = Number.NaN, k = Number.NaN] = product.last.split("=")[0]?.split("×").map(readNumber) ?? [];
-    expect(Math.abs(q * k - product.result)).toBeLessThan(30 * HALF_OF_FOUR_DECIMALS);
-    expect(await cell(page, "P", 1, 4).textContent()).toBe(product.result.toFixed(2).replace("-", "−"));
   });
 });
 
@@ -396,64 +391,6 @@ describe("several layers, heads and queries", () => {
     const { layer = 0, head = 0 } = [...heads].sort((a, b) => b.entropy - a.entropy)[0] ?? {};
     expect(await page.locator(".head-tile[aria-pressed=true] b").textContent()).toBe(`${layer + 1} · ${head + 1}`);
   });
-
-  test("the parts of a score add up to it", async () => {
-    const page = await opened();
-    const { P, Z, row, top } = await jsonOf<{ P: number[][]; Z: (number | string)[][]; row: number; top: number }>(
-      page,
-      "neurons",
-    );
-    P.forEach((parts, key) => {
-      const score = Z[row - top]?.[key];
-      if (typeof score === "number") expect(total(parts) / Math.sqrt(D)).toBeCloseTo(score, 9);
-    });
-    expect(P).toHaveLength(8);
-  });
-
-  test("queries are added up, and rolled out through all layers", async () => {
-    const page = await opened();
-    const asked = [9, 30];
-    for (const query of asked) {
-      await page.evaluate((row) => {
-        location.hash = location.hash.replace(/row=\d+/, `row=${row}`);
-      }, query);
-      await page.getByRole("button", { name: `Add query ${query + 1}` }).click();
-      // The next look at the hash must find it there.
-      await expect.poll(() => hashOf(page)).toMatch(new RegExp(`[#&]sum=[^&]*\\b${query}\\b`));
-    }
-    const { queries, sum } = await jsonOf<{ queries: number[]; sum: number[] }>(page, "tokens");
-    expect(queries).toEqual(asked);
-    range.forEach((key) => {
-      expect(sum[key]).toBeCloseTo(total(asked.map((query) => share(0, 0, query, key))), 9);
-    });
-    await page.getByRole("slider", { name: "Sum of attention weights over the keys" }).press("Home");
-    const told = await readTold(page);
-    expect(told.subject).toBe("k1, from all chosen queries");
-    expect(told.terms).toHaveLength(2);
-    expect(Math.abs(told.result - (sum[0] ?? Number.NaN))).toBeLessThan(HALF_OF_FOUR_DECIMALS);
-    await page.getByRole("button", { name: "Through all layers" }).click();
-    await page.locator('[data-picture="tokens"] [role="status"]', { hasText: "passes on half" }).waitFor();
-    const { rollout } = await jsonOf<{ rollout: number[] }>(page, "tokens");
-    // By the definition: the product of the layers' matrices, half attention and half identity.
-    let rows: number[][] = asked.map((query) => range.map((key) => (key === query ? 1 : 0)));
-    for (let layer = LAYERS - 1; layer >= 0; layer--) {
-      rows = rows.map((row) =>
-        range.map((key) => {
-          const heard = range.map(
-            (query) => ((row[query] ?? 0) * (share(layer, 0, query, key) + share(layer, 1, query, key))) / 2,
-          );
-          return (row[key] ?? 0) / 2 + total(heard) / 2;
-        }),
-      );
-    }
-    range.forEach((key) => {
-      const real = total(rows.map((row) => row[key] ?? 0));
-      expect(Math.abs((rollout[key] ?? Number.NaN) - real)).toBeLessThan(LAYERS * asked.length * shareBound(12, D));
-    });
-    await page.getByRole("button", { name: "Leave out query 10" }).click();
-    expect((await jsonOf<{ queries: number[] }>(page, "tokens")).queries).toEqual([30]);
-    expect((await jsonOf<{ rollout: number[] }>(page, "tokens")).rollout).toEqual([]);
-  });
 });
 
 describe("this device", () => {
@@ -554,7 +491,7 @@ test("the map and its tables can be taken away", async () => {
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
-  const page = await answered(`${PAGE}#N=5000&layer=77&head=-1&row=99999999&span=-3&sum=x.y&from=moon&causal=no`);
+  const page = await answered(`${PAGE}#N=5000&layer=77&head=-1&row=99999999&span=-3&from=moon&causal=no`);
   expect((await readTold(page)).subject).toBe("weight of k3001 for q4096");
   await mapDrawn(page);
   expect((await jsonOf<MapJson>(page, "map")).layer).toBe(2);

@@ -1,12 +1,10 @@
 // Pictures and what stands beside them: saved without their controls, wide enough for a phone, and clear about what they show.
 
-import type { Locator, Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { billions } from "../../../demo/rooms/05-masks/cost.js";
 import { message, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
-import { kernelAnswered, settled } from "./page.js";
-import { jsonOf, saved } from "./saved.js";
+import { saved } from "./saved.js";
 
 const { answered, open } = demoInChromium();
 
@@ -83,58 +81,6 @@ test("multiply-adds have separators", () => {
     "150 billion",
     "26,388 billion",
   ]);
-});
-
-test("one token is a point in the middle of every chart", async () => {
-  const page = await answered("bring-your-own.html");
-  await paste(page, { q: [[1, 0, 0, 0]], k: [[1, 2, 0, 0]] });
-  await message(page).filter({ hasText: "1 queries" }).waitFor();
-  const dot = page.locator('[data-picture="tokens"] .chart-dot').first();
-  const wide = await page.locator('[data-picture="tokens"] .chart-stage').evaluate(({ clientWidth }) => clientWidth);
-  // Less the margins of the axis, 44 and 14.
-  await expect.poll(async () => Number(await dot.getAttribute("cx"))).toBeCloseTo(44 + (wide - 58) / 2, 3);
-  expect(await page.locator("svg").evaluateAll((all) => all.filter((one) => /NaN/.test(one.outerHTML)).length)).toBe(0);
-});
-
-describe("work that is begun before what was brought is shown", () => {
-  const WORK = "Through all layers";
-  const layers = (...vectors: readonly (readonly number[])[]) => [[vectors], [vectors]];
-  const bringAndPress = async (page: Page, ...names: readonly string[]): Promise<void> => {
-    await kernelAnswered(page);
-    await page.locator(".bringing > summary").click();
-    const brought = { q: layers([1, 0], [0, 1], [1, 1]), k: layers([1, 2], [2, 1], [0, 1]) };
-    await page.locator("#pasted").fill(JSON.stringify(brought));
-    // In one task, as the room shows what was brought some frames later.
-    await page.evaluate((names) => {
-      for (const name of names) {
-        Array.from(document.querySelectorAll<HTMLButtonElement>('.bringing button, [data-picture="tokens"] button'))
-          .find((button) => button.textContent === name)
-          ?.click();
-      }
-    }, names);
-  };
-  const tokensOf = (page: Page): Locator => page.locator('[data-picture="tokens"]');
-  const saidBy = (page: Page): Locator => tokensOf(page).locator(".race [role=status]");
-
-  test("is done on that, and its words go with it", async () => {
-    const page = await open("bring-your-own.html");
-    await bringAndPress(page, "Load", WORK);
-    await saidBy(page).filter({ hasText: "Each layer passes on half" }).waitFor();
-    const { rollout } = await jsonOf<{ rollout: number[] }>(page, "tokens");
-    expect(rollout).toHaveLength(3);
-    await paste(page, { q: layers([1, 0], [0, 1]), k: layers([1, 2], [2, 1]) });
-    await expect.poll(() => saidBy(page).textContent()).toBe("");
-    expect((await jsonOf<{ rollout: number[] }>(page, "tokens")).rollout).toEqual([]);
-  });
-
-  test("does not begin again where it was stopped", async () => {
-    const page = await open("bring-your-own.html");
-    await bringAndPress(page, "Load", WORK, "Stop");
-    await saidBy(page).filter({ hasText: "Stopped." }).waitFor();
-    await settled(page);
-    expect(await saidBy(page).textContent()).toBe("Stopped.");
-    expect(await tokensOf(page).locator(".race button").textContent()).toBe(WORK);
-  });
 });
 
 test.each(["map", "model"])(
