@@ -1,28 +1,12 @@
 // Attention as message passing: who sees whom is a graph, and a round of messages is one masked call.
 
 import type { Answer, Call } from "../../src/engine/engine.js";
-import {
-  at,
-  fill,
-  largest,
-  type Matrix,
-  multiply,
-  rowsOf,
-  singleRows,
-  stack,
-  toSingle,
-  transpose,
-  unstack,
-  widestGap,
-  withBlock,
-} from "../../src/model/matrix.js";
+import { at, fill, largest, multiply, stack, toSingle, unstack, widestGap, withBlock } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/room.js";
 import { Board, mix, type Shape, shape, type View } from "../../src/ui/board.js";
-import { single } from "../../src/ui/code.js";
-import { boundChoice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
-import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
+import { type Explanation, lit, products } from "../../src/ui/explanation.js";
 import { HeedMask } from "../../src/ui/heed-mask.js";
 import { type NamedSpot, signed, type Views, weighed } from "../../src/ui/named-matrices.js";
 import type { Teller } from "../../src/ui/teller.js";
@@ -30,18 +14,15 @@ import { type Exhibit, exhibit, setByHand, turning } from "./exhibit.js";
 import { CHOSEN, valued } from "./shapes.js";
 import { edgeOf, joined, MOST_ROUNDS, NODES, store, type WhatElseState } from "./state.js";
 
-/** Set by hand: nodes of one side are alike. */
-const FEATURES = singleRows([1, 0], [0.9, 0.2], [1, 0.5], [0.5, 0.5], [0.4, 1], [0.1, 0.9], [0, 1]);
+/** No node differs from another, so that neighbours count alike. */
+const ALIKE = fill(NODES, 1, () => 0);
 const NAMES = Array.from({ length: NODES }, (_, node) => String.fromCharCode(97 + node));
-/** What the dot product of two features is multiplied with. */
-const SHARP = 2;
 
 const MATRICES = ["A", "M", "N"] as const;
 type MatrixName = (typeof MATRICES)[number];
 
 export function graphExhibit(teller: Teller): Exhibit {
   const matrices = turning(MATRICES);
-  const kinds = { mean: "all alike", alike: "by likeness" };
   /** The board itself asks for other rounds. */
   let isMoving = false;
   const board = new Board({
@@ -73,11 +54,7 @@ export function graphExhibit(teller: Teller): Exhibit {
       name: "graph",
       title: "Message passing on a graph",
       body: [board.element],
-      more: [
-        boundChoice(store, "weighing", "Neighbours count", kinds),
-        h("div", {}, caption, mask),
-        matrices.line(...MATRICES),
-      ],
+      more: [h("div", {}, caption, mask), matrices.line(...MATRICES)],
     },
     data: ({ state, weights, before, after }) => {
       return { state, weights: weights.data, before: before.data, after: after.data };
@@ -89,7 +66,7 @@ export function graphExhibit(teller: Teller): Exhibit {
     edit: (name, row, col, values) => {
       if (name === "M") store.change({ messages: withBlock(store.state.messages, row, col, values) });
     },
-    madeFrom: ({ edges, messages, rounds, weighing }) => [edges, messages, rounds, weighing],
+    madeFrom: ({ edges, messages, rounds }) => [edges, messages, rounds],
     sceneOf,
     draw: (scene) => {
       const { edges, rounds } = scene.state;
@@ -111,19 +88,19 @@ export function graphExhibit(teller: Teller): Exhibit {
     first: ({ state }) => ({ name: "N", row: state.node, col: 0 }),
     explain,
     programs: ({ state, before }) => {
-      const [mask, scale] = [maskOf(state).join(", "), single(SHARP)];
+      const mask = maskOf(state).join(", ");
       return {
         about: `Round ${Math.max(1, state.rounds)} of message passing, as masked attention`,
-        tensors: { features: [[featuresOf(state)]], held: [[before]] },
+        tensors: { features: [[ALIKE]], held: [[before]] },
         heed: [
           `const mask = { data: Uint8Array.of(${mask}), shape: [${NODES}, ${NODES}] };
 
-const { output } = await heed.attention(features, features, held, { scale: ${scale}, mask });`,
+const { output } = await heed.attention(features, features, held, { mask });`,
         ],
         torch: [
           `mask = torch.tensor([${mask}], dtype=torch.bool).view(${NODES}, ${NODES})
 
-output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask, scale=${scale})`,
+output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask)`,
         ],
       };
     },
@@ -132,9 +109,6 @@ output = F.scaled_dot_product_attention(features, features, held, attn_mask=mask
 
 type Scene = ReturnType<typeof sceneOf>;
 
-/** All alike: no node differs from another. */
-const featuresOf = ({ weighing }: WhatElseState): Matrix => (weighing === "mean" ? fill(NODES, 2, () => 0) : FEATURES);
-
 function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: NODES * NODES }, (_, index) =>
     joined(edges, Math.floor(index / NODES), index % NODES) ? 1 : 0,
@@ -142,13 +116,9 @@ function maskOf({ edges }: WhatElseState): Uint8Array<ArrayBuffer> {
 }
 
 function sceneOf(state: WhatElseState) {
-  const features = featuresOf(state);
-  /** -Infinity where no edge is. */
-  const likeness = multiply(features, transpose(features));
-  const scores = fill(NODES, NODES, (row, col) =>
-    joined(state.edges, row, col) ? SHARP * at(likeness, row, col) : Number.NEGATIVE_INFINITY,
+  const weights = softmax(
+    fill(NODES, NODES, (row, col) => (joined(state.edges, row, col) ? 0 : Number.NEGATIVE_INFINITY)),
   );
-  const weights = softmax(scores);
   /** What each node holds before the last round and after it. */
   let [before, after] = [toSingle(state.messages), toSingle(state.messages)];
   for (let round = 0; round < state.rounds; round++) {
@@ -156,7 +126,7 @@ function sceneOf(state: WhatElseState) {
     after = multiply(weights, before);
   }
   // `made`: the page's own weights and last round; `weights` and `after` are the kernel's once they are there.
-  return { state, scores, weights, before, after, made: { weights, after }, isAnswered: false };
+  return { state, weights, before, after, made: { weights, after }, isAnswered: false };
 }
 
 /** Where the nodes stand, from 0 to 1: two groups and a bridge. */
@@ -212,9 +182,9 @@ function say({ state: { edges, rounds } }: Scene): string {
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 function calls({ state, before }: Scene): readonly Call[] {
-  const features = stack([featuresOf(state)]);
+  const features = stack([ALIKE]);
   const mask = { data: maskOf(state), shape: [1, 1, NODES, NODES] };
-  return [{ q: features, k: features, v: stack([before]), options: { scale: SHARP, mask } }];
+  return [{ q: features, k: features, v: stack([before]), options: { mask } }];
 }
 
 function read(scene: Scene, [answer]: readonly Answer[]): readonly [Scene, string] {
@@ -225,7 +195,7 @@ function read(scene: Scene, [answer]: readonly Answer[]): readonly [Scene, strin
 }
 
 function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
-  const { state, scores, weights, before, after, made, isAnswered } = scene;
+  const { state, weights, before, after, made, isAnswered } = scene;
   const [who, light] = [NAMES[row] ?? "", { name, row, col }];
   if (name === "M") return setByHand(`${who} at first`, at(state.messages, row, 0), light);
   const neighbours = NAMES.map((_, node) => node).filter((node) => joined(state.edges, row, node));
@@ -233,11 +203,10 @@ function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Expla
   const result = at(name === "A" ? made.weights : made.after, row, col);
   const kernel = isAnswered ? at(name === "A" ? weights : after, row, col) : undefined;
   if (name === "A") {
-    const subject = `${who} attends to ${NAMES[col]}`;
-    const place = neighbours.indexOf(col);
-    if (place < 0) return { subject, sentence: "Not joined: masked, so no message passes.", result, lights: [light] };
-    const own = rowsOf(scores)[row]?.filter((score) => Number.isFinite(score)) ?? [];
-    return softened(own, names, { subject, at: place, kernel, light });
+    const sentence = neighbours.includes(col)
+      ? `No node differs from another, so ${who} shares its attention among ${neighbours.length}: its neighbours and itself.`
+      : "Not joined: masked, so no message passes.";
+    return { subject: `${who} attends to ${NAMES[col]}`, sentence, result, kernel, lights: [light] };
   }
   if (state.rounds === 0) return { subject: `${who} now`, sentence: "No round yet.", result, lights: [light] };
   const weight = (index: number): number => at(made.weights, row, neighbours[index] ?? 0);

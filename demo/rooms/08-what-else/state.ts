@@ -58,7 +58,6 @@ const FIELDS = {
   edges: initially(EDGES, wholes("edges")),
   messages: like("messages", MESSAGES),
   rounds: initially(1, number("rounds", 0, MOST_ROUNDS)),
-  weighing: initially("mean", oneOf("weigh", ["mean", "alike"])),
   node: initially(2, number("node", 0, NODES - 1)),
   distance: initially(64, step("n", DISTANCES)),
   width: initially(5, number("k", 3, 9)),

@@ -1,19 +1,13 @@
 // Trains both networks, with attention and without, and hands over how both read a text on the way. Loaded when somebody
-// trains, or sends a gradient back.
+// trains.
 
-import type { Heed } from "heed";
-import { accuracy, type Look, reach, train, untrained } from "../../../examples/train/dates.js";
+import { accuracy, type Look, train } from "../../../examples/train/dates.js";
 import { inTurns, type Run } from "../../src/ui/training.js";
 import { readable } from "./reading.js";
 import { EVERY, type Given, KINDS, type Kind, LESSONS, type Learnt, type Moment } from "./training.js";
 
 type Network = Awaited<ReturnType<typeof train>>;
 export type Pair = Readonly<Record<Kind, Network>>;
-
-export function freshPair(engine: Heed): Pair {
-  const make = (attention: Kind): Network => untrained({ attention, seed: LESSONS.seed, engine });
-  return { dot: make("dot"), none: make("none") };
-}
 
 export async function trainPair(
   { heed, kind, text, signal }: Run<Given> & { readonly text: string },
@@ -41,9 +35,4 @@ export async function examine(pair: Pair, lengths: readonly number[], signal: Ab
     return dates;
   };
   return { dot: await examined("dot"), none: await examined("none") };
-}
-
-export async function reachOf(pair: Pair, text: string): Promise<Readonly<Record<Kind, readonly number[]>>> {
-  const { date } = await pair.dot.answer(text);
-  return { dot: await reach(pair.dot, text, date), none: await reach(pair.none, text, date) };
 }

@@ -11,7 +11,6 @@ import { guess } from "../../src/ui/guess.js";
 import { picture } from "../../src/ui/picture.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
 import { heedCode, torchCode } from "./code.js";
-import { gradientsPicture } from "./gradients-picture.js";
 import { alignmentView, callsOf, explain, readAnswers, type TranslationAnswer } from "./grids.js";
 import { kindsOfModels } from "./kinds.js";
 import { linesOf, saidOf } from "./lines.js";
@@ -95,7 +94,6 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   training.element
     .querySelector(".picture-body")
     ?.before(guess("translation", GUESSES.translation, () => training.begin()));
-  const gradients = gradientsPicture(engine, () => training.now().pair);
 
   function draw(): void {
     const { scene } = room;
@@ -162,7 +160,7 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   return {
-    pictures: [element, scores, beam, training, gradients, kindsOfModels()],
+    pictures: [element, scores, beam, training, kindsOfModels()],
     first: () => spotOf(Math.max(0, room.scene.written - 1)),
     explain: (spot) => explain(readingBy(spot.name), spot),
     explainOther: (cell) => (cell.name === BEAM ? beam.explain(cell) : undefined),

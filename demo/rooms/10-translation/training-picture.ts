@@ -92,7 +92,6 @@ export function trainingPicture(
 
   return {
     element,
-    now,
     /** By the network with attention, at the moment that is shown. */
     reading: (): Reading => {
       const { moment } = training;

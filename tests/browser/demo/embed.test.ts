@@ -15,7 +15,10 @@ async function framed(
 ): Promise<void> {
   const frames = [addresses]
     .flat()
-    .map((one) => `<iframe title="A picture" width="480" height="320" style="border: 0" src="${site().plain}${one}"></iframe>`);
+    .map(
+      (one) =>
+        `<iframe title="A picture" width="480" height="320" style="border: 0" src="${site().plain}${one}"></iframe>`,
+    );
   const html = `<!doctype html><title>Foreign</title>${frames.join("")}`;
   const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end(html));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -67,7 +70,7 @@ const STILL = {
   scale: ["slopes"],
   order: ["trials"],
   learning: ["training", "lessons"],
-  translation: ["scores", "training", "gradients"],
+  translation: ["scores", "training"],
   language: ["cache", "induction"],
   "bring-your-own": ["cells"],
 };

@@ -380,27 +380,6 @@ test("where this stands: links lead to rooms of this site", async () => {
   await page.waitForURL(/language\.html#mask=causal/);
 });
 
-test("a gradient vanishes on the way through the states, and reaches all of them by attention", async () => {
-  const page = await answered("translation.html");
-  const drawing = page.locator('[data-picture="gradients"] .board-view svg');
-  expect(await drawing.getAttribute("aria-label")).toBe("No gradient was sent back yet.");
-  await page.getByRole("button", { name: "Send a gradient back" }).click();
-  await status(page, "gradients").filter({ hasText: "Before training" }).waitFor();
-  const heights = (kind: string): Promise<number[]> =>
-    page
-      .locator(`[data-picture="gradients"] rect.${kind}`)
-      .evaluateAll((all) => all.map((one) => Number(one.getAttribute("height"))));
-  const [own, other] = [await heights("dot"), await heights("none")];
-  expect(own).toHaveLength(other.length);
-  expect(Math.min(...own)).toBeGreaterThan(Math.max(...own) / 3);
-  // Half a pixel is the least that is drawn.
-  expect(other.slice(0, 30)).toEqual(Array(30).fill(0.5));
-  expect(Math.max(...other)).toBe(other.at(-1));
-  expect(await status(page, "gradients").textContent()).toMatch(
-    /“3” gets \d\s×\s10⁻³ with attention, \d\s×\s10⁻¹[¹²] without/,
-  );
-});
-
 describe.each([
   [1280, 800, 200],
   [390, 844, 260],
