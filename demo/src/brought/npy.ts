@@ -54,16 +54,6 @@ export function readNpy(name: string, buffer: ArrayBuffer): NamedArray {
   return { name, shape, data: order[1] === "True" ? fromFortran(shape, data) : data };
 }
 
-/** The file of an array in single precision. */
-export function writeNpy(shape: readonly number[], data: Float32Array): Blob {
-  const dims = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const said = `{'descr': '<f4', 'fortran_order': False, 'shape': (${dims}), }`;
-  const length = Math.ceil((10 + said.length + 1) / 64) * 64 - 10;
-  const head = Uint8Array.from([...MAGIC, 1, 0, length & 0xff, length >> 8]);
-  const parts = [head, `${said.padEnd(length - 1)}\n`, Float32Array.from(data)];
-  return new Blob(parts, { type: "application/octet-stream" });
-}
-
 /** First axis fastest, as it lies, to last axis fastest. */
 function fromFortran(shape: readonly number[], lying: Float32Array): Float32Array<ArrayBuffer> {
   const data = new Float32Array(lying.length);

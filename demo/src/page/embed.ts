@@ -11,7 +11,7 @@ export const EMBED = asked.get("embed") ?? "";
 
 const SCRUBBER = ".board-scrubber:not([hidden]) > input";
 /** What moves a picture: its scrubber; without one its first slider, or its first choice. */
-const MOVERS = [SCRUBBER, 'input[type="range"]:enabled', 'input[type="radio"]:enabled'];
+const MOVERS = [SCRUBBER, 'input[type="range"]:enabled', 'fieldset input[type="radio"]:enabled'];
 const ARROWS = { ArrowRight: 1, ArrowLeft: -1, PageDown: 1, PageUp: -1 } as const;
 
 /** States in which a picture can be seen that is hidden at first, as an address has them. */
@@ -121,11 +121,12 @@ function shrink(picture: HTMLElement): void {
   const layOut = (wide: number): number => {
     picture.style.setProperty("--wide", String(wide));
     for (const board of picture.querySelectorAll(".board")) board.dispatchEvent(new Event(LAID_OUT));
-    return Math.min(1 / wide, innerHeight / Math.max(1, picture.offsetHeight));
+    // Heights are rounded.
+    return Math.min(1 / wide, innerHeight / (picture.offsetHeight + 1));
   };
   const parts = WIDTHS.map(layOut);
   const part = Math.max(...parts);
   layOut(WIDTHS[parts.indexOf(part)] ?? 1);
-  picture.style.setProperty("--part", part.toFixed(3));
+  picture.style.setProperty("--part", part.toFixed(5));
   picture.style.setProperty("--left", `${((innerWidth - picture.offsetWidth * part) / 2).toFixed(0)}px`);
 }

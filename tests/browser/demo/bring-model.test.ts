@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { writeNpy } from "../../../demo/src/brought/npy.js";
 import {
   BertModel,
   LlamaModel,
@@ -26,7 +25,7 @@ import {
   safetensorsFile,
   slowModel,
 } from "../../support/model-files.js";
-import { inSight, message, PAGE } from "./bringing.js";
+import { inSight, message, npyOf, PAGE } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { compare, total } from "./numbers.js";
 import { hashOf, readMatrix, readNumber, settled } from "./page.js";
@@ -447,17 +446,13 @@ test.each([
 
 test("queries alone wait for their keys, which may come later; negative weights are said to be so", async () => {
   const page = await open(PAGE);
-  const npy = async (name: string, values: readonly number[]): Promise<NamedFile> =>
-    fileOf(name, new Uint8Array(await writeNpy([2, 2], Float32Array.from(values)).arrayBuffer()));
-  await bringArrays(
-    page,
-    "“q” is taken for queries: bring the keys that go with them",
-    await npy("q.npy", [1, 0, 0, 1]),
-  );
+  const npy = (name: string, values: readonly number[]): NamedFile =>
+    fileOf(name, npyOf([2, 2], Float32Array.from(values)));
+  await bringArrays(page, "“q” is taken for queries: bring the keys that go with them", npy("q.npy", [1, 0, 0, 1]));
   expect(await hashOf(page)).not.toContain("from=own");
-  await bringArrays(page, "Taken: 1 layer, 1 head, 2 queries, 2 keys.", await npy("k.npy", [1, 0, 0, 1]));
-  await bringArrays(page, "Some are negative, −1.5 the least", await npy("weights.npy", [0.5, 0.5, 2.5, -1.5]));
-  await bringArrays(page, "Say which are q and k, or which one is the weights", await npy("things.npy", [1, 2, 3, 4]));
+  await bringArrays(page, "Taken: 1 layer, 1 head, 2 queries, 2 keys.", npy("k.npy", [1, 0, 0, 1]));
+  await bringArrays(page, "Some are negative, −1.5 the least", npy("weights.npy", [0.5, 0.5, 2.5, -1.5]));
+  await bringArrays(page, "Say which are q and k, or which one is the weights", npy("things.npy", [1, 2, 3, 4]));
 });
 
 test("large arrays in Fortran order and f16 are read without a task over 100 ms", {

@@ -2,12 +2,11 @@
 
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { writeNpy } from "../../../demo/src/brought/npy.js";
 import { normal } from "../../../demo/src/model/random.js";
-import { saveSafetensors } from "../../../web/src/layers/io/index.js";
+import { loadSafetensors, saveSafetensors } from "../../../web/src/layers/io/index.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { fileOf } from "../../support/model-files.js";
-import { brought, drop, message, PAGE, paste } from "./bringing.js";
+import { brought, drop, message, npyOf, PAGE, paste } from "./bringing.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { HALF_OF_FOUR_DECIMALS, total } from "./numbers.js";
@@ -66,11 +65,10 @@ describe("the example", () => {
     );
     await page.getByRole("radio", { name: "Code", exact: true }).check();
     await page.getByRole("button", { name: "Save its arrays" }).click();
-    await expect.poll(() => downloads.size).toBe(2);
-    const [q, k] = await Promise.all(
-      ["q.npy", "k.npy"].map(async (name) => floatsOf((await downloads.get(name)) ?? Buffer.alloc(0))),
-    );
-    if (q === undefined || k === undefined) throw new Error("two files were promised");
+    await expect.poll(() => downloads.size).toBe(1);
+    const file = await loadSafetensors(Uint8Array.from((await downloads.get("head.safetensors")) ?? []));
+    const [q, k] = ["q", "k"].map((name) => Array.from(file.get(name)?.data as Float32Array));
+    if (q === undefined || k === undefined) throw new Error("two arrays were promised");
     // One line of dots: sixteen queries, all keys.
     const [line, block] = [150, 16];
     const rows = Array.from({ length: block }, (_, row) => {
@@ -261,7 +259,7 @@ describe("one's own arrays", () => {
   test("as safetensors and npy, dropped; weights as they are", async () => {
     const page = await open(PAGE);
     const weights = Float32Array.from({ length: 2 * 5 * 5 }, (_, index) => (index % 7) / 10);
-    await drop(page, fileOf("attentions.npy", new Uint8Array(await writeNpy([2, 5, 5], weights).arrayBuffer())));
+    await drop(page, fileOf("attentions.npy", npyOf([2, 5, 5], weights)));
     await message(page).filter({ hasText: "Taken: 1 layer, 2 heads, 5 queries, 5 keys." }).waitFor();
     await settled(page);
     await page.getByRole("slider", { name: "Head" }).press("ArrowRight");
@@ -313,10 +311,10 @@ describe("one's own arrays", () => {
     await brought(page, { q: heads(q, L), k: heads(k, S) });
     await page.getByRole("radio", { name: "what came before" }).check();
     await kernelAnswered(page);
-    const files = new Map([
-      ["q.npy", new Uint8Array(await writeNpy([1, 1, L, D], Float32Array.from(q.slice(0, L * D))).arrayBuffer())],
-      ["k.npy", new Uint8Array(await writeNpy([1, 1, S, D], Float32Array.from(k.slice(0, S * D))).arrayBuffer())],
-    ]);
+    const array = (data: readonly number[], rows: number) => {
+      return { data: Float32Array.from(data.slice(0, rows * D)), shape: [1, 1, rows, D] };
+    };
+    const files = new Map([["head.safetensors", saveSafetensors({ q: array(q, L), k: array(k, S) })]]);
     const output = await runUnderNode(await copied(page, "heed"), files);
     const { A, left } = await jsonOf<{ A: number[][]; left: number }>(page, "cells");
     A.forEach((row, r) => {
@@ -324,7 +322,7 @@ describe("one's own arrays", () => {
         expect(Math.abs(share - (output[r * S + left + c] ?? Number.NaN))).toBeLessThan(shareBound(12, D));
       });
     });
-    expect(await copied(page, "torch")).toContain('np.load("q.npy")');
+    expect(await copied(page, "torch")).toContain('load_file("head.safetensors")');
   });
 });
 
@@ -496,8 +494,3 @@ test("an address with nonsense in it is read as far as it makes sense", async ()
   await mapDrawn(page);
   expect((await jsonOf<MapJson>(page, "map")).layer).toBe(2);
 });
-
-function floatsOf(file: Buffer): number[] {
-  const start = 10 + file.readUInt16LE(8);
-  return Array.from(new Float32Array(new Uint8Array(file.subarray(start)).buffer));
-}

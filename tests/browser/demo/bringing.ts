@@ -44,3 +44,12 @@ export function inSight(one: Locator): Promise<boolean> {
     return height > 0 && top >= 0 && bottom <= innerHeight;
   });
 }
+
+/** An npy file, version 1, of an array in single precision. */
+export function npyOf(shape: readonly number[], data: Float32Array): Uint8Array<ArrayBuffer> {
+  const said = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
+  const length = Math.ceil((10 + said.length + 1) / 64) * 64 - 10;
+  const head = [0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, length & 0xff, length >> 8];
+  const text = new TextEncoder().encode(`${said.padEnd(length - 1)}\n`);
+  return Uint8Array.from([...head, ...text, ...new Uint8Array(Float32Array.from(data).buffer)]);
+}

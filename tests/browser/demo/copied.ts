@@ -38,7 +38,12 @@ export async function runUnderNode(
     const found = code
       .replace('"heed"', built("index"))
       .replace('"heed/expr"', built("expr"))
-      .replace('"heed/layers"', built("exports/layers"));
+      .replace('"heed/layers"', built("exports/layers"))
+      // What a page fetches is read here.
+      .replace(/loadSafetensors\("(\.\/.+?)"\)/, (_, path) => {
+        const address = JSON.stringify(new URL(path, `file://${folder}/`).href);
+        return `loadSafetensors(await (await import("node:fs/promises")).readFile(new URL(${address})))`;
+      });
     writeFileSync(join(folder, "copied.mjs"), found + print);
     const { stdout } = await run(process.execPath, [join(folder, "copied.mjs")], { timeout: 20_000 });
     return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));

@@ -6,8 +6,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PAGES, type Room } from "../../../demo/frame.js";
-import { writeNpy } from "../../../demo/src/brought/npy.js";
 import { normal } from "../../../demo/src/model/random.js";
+import { saveSafetensors } from "../../../web/src/layers/io/index.js";
 import { readFixture, unpack } from "../../support/fixtures.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
@@ -138,10 +138,9 @@ test.each(["everything", "what came before"])(
     await page.getByLabel("or paste JSON").fill(JSON.stringify(pasted));
     await page.getByRole("button", { name: "Load" }).click();
     await page.getByRole("radio", { name: sees }).check();
-    const files = new Map([
-      ["q.npy", await npy([1, 1, queries, width], arrays.q)],
-      ["k.npy", await npy([1, 1, keys, width], arrays.k)],
-    ]);
+    const q = { data: arrays.q, shape: [1, 1, queries, width] };
+    const k = { data: arrays.k, shape: [1, 1, keys, width] };
+    const files = new Map([["head.safetensors", saveSafetensors({ q, k })]]);
     const stored = torchNumbers(`bring-your-own.html, ${sees}`, await copied(page, "torch"), files);
     if (stored !== undefined) agree(await runUnderNode(await copied(page, "heed"), files), stored);
   },
@@ -159,8 +158,4 @@ function random(seed: number, count: number): Float32Array {
 
 function nested(data: Float32Array, width: number): number[][] {
   return Array.from({ length: data.length / width }, (_, row) => [...data.subarray(row * width, (row + 1) * width)]);
-}
-
-async function npy(shape: number[], data: Float32Array): Promise<Uint8Array> {
-  return new Uint8Array(await writeNpy(shape, data).arrayBuffer());
 }
