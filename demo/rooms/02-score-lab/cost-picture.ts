@@ -50,15 +50,18 @@ export function costPicture(engine: Engine, first: ScoreScene) {
     scene = next;
     const base = times.get("scaled-dot") ?? Number.NaN;
     const lines = KINDS.map((kind) => {
-      const { name, beside = "", once = "" } = ABOUT[kind];
+      const { name, beside = "–", once = "–" } = ABOUT[kind];
       const time = times.get(kind);
       const timed = time === undefined ? [] : [exact(time, 1), exact(time / base, 2)];
-      const row = line(name, [beside, once, ...timed], kind === scene.state.kind ? "own" : undefined);
+      const row = line(name, [...timed, beside, once], kind === scene.state.kind ? "own" : undefined);
       row.dataset["kind"] = kind;
       return row;
     });
     const names = times.size === 0 ? [] : ["time, ms", "over scaled dot’s"];
-    table.replaceChildren(heads("", "more for each pair", "more for each vector", ...names), h("tbody", {}, ...lines));
+    table.replaceChildren(
+      heads("", ...names, "more for each pair", "multiply-adds for each vector"),
+      h("tbody", {}, ...lines),
+    );
   };
   return { element, show };
 }

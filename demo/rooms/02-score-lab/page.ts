@@ -113,7 +113,7 @@ function formulaField(read: (formula: string) => void) {
   const message = h("p", { class: "field-message", id: "formula-trouble", role: "status" });
   const say = (text: string, isWrong: boolean): void => {
     message.textContent = text;
-    input.setAttribute("aria-invalid", String(isWrong));
+    input.ariaInvalid = isWrong ? "true" : null;
   };
   /** What could be read last. */
   let known = "";

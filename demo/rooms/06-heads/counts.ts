@@ -10,6 +10,7 @@ const HEAD_COUNTS: readonly number[] = [1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 
 const HEAD_WIDTHS: readonly number[] = [8, 16, 32, 64, 80, 96, 128, 192, 256];
 const SIZES = ["queryHeads", "headWidth", "layers"] as const;
 const [WIDE, HIGH] = [1000, 92];
+const MOST_DRAWN = 24;
 const BYTES_IN_HALF_PRECISION = 2;
 
 /** As a product, to be checked. */
@@ -69,7 +70,7 @@ export function countsPicture(store: HeadsStore) {
     sharing.limit(choices.length - 1);
     sharing.show(choices.indexOf(kvHeads), String(kvHeads));
     lines.replaceChildren(...drawn(state));
-    say(kindOf(state));
+    say(queryHeads > MOST_DRAWN ? `${kindOf(state)} The first ${MOST_DRAWN} are drawn.` : kindOf(state));
     const counted = matrices.map(({ name, factors, total }) =>
       line(h("i", {}, ...indexed(name)), [factors.map(whole).join(" × "), whole(total)]),
     );
@@ -86,15 +87,17 @@ export function countsPicture(store: HeadsStore) {
   return { element, show };
 }
 
-/** Query heads above, the keys and values that they share below. */
+/** Query heads above, the keys and values that they share below: as many as can be told apart. */
 function drawn({ queryHeads, kvHeads }: HeadsState): readonly SVGElement[] {
+  const sharers = queryHeads / kvHeads;
+  const count = Math.min(MOST_DRAWN, queryHeads);
   const middles = (count: number) => Array.from({ length: count }, (_, index) => ((index + 0.5) * WIDE) / count);
-  const [queries, shared] = [middles(queryHeads), middles(kvHeads)];
+  const [queries, shared] = [middles(count), middles(Math.ceil(count / sharers))];
   const dot = (tone: string, y: number) => (at: number) =>
     svg("rect", { class: tone, fill: "currentcolor", x: at - 3, y, width: 6, height: 8, rx: 2 });
   const look = { class: "tone-soft", fill: "none", stroke: "currentcolor", "stroke-width": 0.7 };
   const ways = queries.map((from, head) => {
-    const to = shared[Math.floor((head * kvHeads) / queryHeads)] ?? 0;
+    const to = shared[Math.floor(head / sharers)] ?? 0;
     const d = `M${from} 12C${from} 50 ${to} 42 ${to} 80`;
     return svg("path", { ...look, d, "vector-effect": "non-scaling-stroke" });
   });

@@ -349,10 +349,10 @@ test("what they cost is counted, and timed when asked", async () => {
   expect((await cells("additive").allTextContents()).slice(0, 2)).toEqual(["64 tanh", "4,096 a query, 4,096 a key"]);
   await page.getByRole("button", { name: "Time them on this device" }).click();
   await page.locator(".race", { hasText: "Timed." }).waitFor({ timeout: 50_000 });
-  for (const kind of KINDS) expect(readNumber((await cells(kind).nth(2).textContent()) ?? "")).toBeGreaterThan(0);
-  expect(await cells("scaled-dot").nth(3).textContent()).toBe("1");
+  for (const kind of KINDS) expect(readNumber((await cells(kind).first().textContent()) ?? "")).toBeGreaterThan(0);
+  expect(await cells("scaled-dot").nth(1).textContent()).toBe("1");
   // A tanh for every hidden number: several times the time, whatever the device.
-  expect(readNumber((await cells("additive").nth(3).textContent()) ?? "")).toBeGreaterThan(1.5);
+  expect(readNumber((await cells("additive").nth(1).textContent()) ?? "")).toBeGreaterThan(1.5);
 });
 
 test("timing can be stopped", async () => {
