@@ -139,7 +139,8 @@ function wires(matrices: LayerMatrices, place: number, width: number) {
   const { X: inputs, Wd: weights, A: heads, D: dense, B: own, Z: mixed } = matrices;
   const [bundled, handed, parted] = [during(place, 0, 1), during(place, 0.6, 1), during(place, 1, 2)];
   const count = inputs.cols;
-  const down = (index: number, all: number): number => 16 + ((HEIGHT - 16) * (index + 0.5)) / all;
+  const down = (index: number, all: number): number =>
+    Math.min(HEIGHT - 24, 16 + ((HEIGHT - 16) * (index + 0.5)) / all);
   const input = (index: number): Point => [50, down(index, count)];
   const head = (index: number): Point => [width * 0.42, down(index, count)];
   const output = (index: number): Point => [width - 50, mix(down(index, weights.rows), down(index, own.rows), parted)];
