@@ -145,12 +145,9 @@ class CallMaker {
     return address;
   }
 
-  std::uint32_t plenty() {
-    if (plenty_ == 0) {
-      plenty_ = memory_.allocate(4 * kPlenty);
-      std::memcpy(memory_.bytes_at(plenty_, 4 * kPlenty).data(), numbers(), 4 * kPlenty);
-    }
-    return plenty_;
+  static std::uint32_t plenty() {
+    static const std::uint32_t address = constant_in_low_memory({numbers(), kPlenty});
+    return address;
   }
 
   static const float* numbers() {
@@ -193,7 +190,6 @@ class CallMaker {
   LowMemory& memory_;
   bool are_rows_;
   Index sizes_[3];
-  std::uint32_t plenty_ = 0;
 };
 
 /// Those of attention and of caches point to more than their parameters say: attention.cpp has them.
