@@ -85,6 +85,8 @@ describe("in a frame of 480 x 320", () => {
     await framed(addresses, async (page) => {
       for (const [index, name] of pictures.entries()) {
         const frame = page.frameLocator(`iframe >> nth=${index}`);
+        // A frame out of sight draws nothing.
+        await page.locator("iframe").nth(index).scrollIntoViewIfNeeded();
         await expect
           .poll(() => bottomOf(frame.locator(".embedded"), page, index), { message: name })
           .toBeLessThanOrEqual(320);
