@@ -15,7 +15,7 @@ import { alignmentView, callsOf, explain, readAnswers, type TranslationAnswer } 
 import { kindsOfModels } from "./kinds.js";
 import { linesOf, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
-import { ANSWER, FAILS, lackOf, NAMES, NETWORKS, nothingRead, RECORDED, type Reading } from "./reading.js";
+import { ANSWER, dateIn, FAILS, NAMES, NETWORKS, nothingRead, RECORDED, type Reading } from "./reading.js";
 import { LONGEST, TRANSLATION_STATE, type TranslationState } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
 import { twoScores } from "./two-scores.js";
@@ -133,9 +133,11 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     if (isEmpty()) return "Nothing to read yet: type a date.";
     if (room.scene.written === 0) return "Nothing is written yet. The decoder’s first query comes next.";
     if (chosen >= 0) return `${saidOf(readingBy(), chosen)}.`;
-    const lack = lackOf(room.scene.text);
+    const [{ lack, date }, written] = [dateIn(room.scene.text), readingBy().date];
     if (lack !== "" && !networks.isReading)
       return `Made up: this text has ${lack}, and the network knows nothing else to do than to write a date. Its weights look no less sure.`;
+    if (date !== "" && date !== written && !networks.isReading)
+      return `Wrong: “${date}” was meant, and ${NAMES[room.scene.network]}’s network has not learnt to write it. Its weights look no less sure.`;
     return "The thicker a line, the larger the attention weight. Each ends at a state of the encoder, which has read as far as there. Point at a character of the date to see its own.";
   }
 

@@ -55,17 +55,26 @@ export const RECORDED: { readonly text: string } & Readonly<Record<Network, Read
 const [FIRST_YEAR, LAST_YEAR] = [1900, 2099];
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 
-/** What a text lacks of a date as the networks know them, so that they make it up; empty where it lacks nothing. */
-export function lackOf(text: string): string {
+interface Named {
+  /** What it lacks of a date as the networks know them, so that they make it up; empty where it lacks nothing. */
+  readonly lack: string;
+  /** As it should be written, where nothing is missing. */
+  readonly date: string;
+}
+
+/** The date that a text names. */
+export function dateIn(text: string): Named {
   const words = readable(text).split(/[ ,]+/);
   const numberIn = (form: RegExp): number => Number(words.map((word) => form.exec(word)?.[1]).find(Boolean) ?? 0);
   const [day, year] = [numberIn(/^(\d{1,2})(?:st|nd|rd|th)?$/), numberIn(/^(\d{4})$/)];
   const month = MONTHS.findIndex((name) => words.includes(name));
   const parts = { day: day > 0, month: month >= 0, year: year > 0 };
   const missing = Object.entries(parts).flatMap(([name, isThere]) => (isThere ? [] : [name]));
-  if (missing.length > 0) return `no ${missing.join(", no ").replace("month", "month written in full")}`;
-  if (year < FIRST_YEAR || year > LAST_YEAR) return `a year outside ${FIRST_YEAR} to ${LAST_YEAR}`;
-  return day > new Date(Date.UTC(year, month + 1, 0)).getUTCDate() ? "no such day in that month" : "";
+  const lacking = (lack: string): Named => ({ lack, date: "" });
+  if (missing.length > 0) return lacking(`no ${missing.join(", no ").replace("month", "month written in full")}`);
+  if (year < FIRST_YEAR || year > LAST_YEAR) return lacking(`a year outside ${FIRST_YEAR} to ${LAST_YEAR}`);
+  if (day > new Date(Date.UTC(year, month + 1, 0)).getUTCDate()) return lacking("no such day in that month");
+  return { lack: "", date: new Date(Date.UTC(year, month, day)).toISOString().slice(0, ANSWER) };
 }
 
 /** A date that Bahdanau's network writes wrong. */

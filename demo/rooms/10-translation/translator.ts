@@ -2,7 +2,7 @@
 
 import type { Heed } from "heed";
 import { loadSafetensors } from "heed/layers";
-import { accuracy, following, restore } from "../../../examples/train/dates.js";
+import { following, restore } from "../../../examples/train/dates.js";
 import type { Following } from "./beam-picture.js";
 import { type Network, type Reading, readable, readingOf } from "./reading.js";
 
@@ -18,7 +18,5 @@ export async function openTranslator(network: Network, engine: Heed) {
     },
     follow: (text: string, beginnings: readonly string[]): Promise<readonly (readonly Following[])[]> =>
       following(trained, readable(text), beginnings),
-    /** Of `count` dates, others with each seed and none that it was trained on. */
-    accuracy: (seed: number, count: number) => accuracy(trained, { seed, count }),
   };
 }

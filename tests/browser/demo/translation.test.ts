@@ -1,4 +1,4 @@
-// Room 10 in real Chromium: dates that are typed and written anew, lines and grids of attention weights, and both networks measured.
+// Room 10 in real Chromium: dates that are typed and written anew, lines and grids of attention weights.
 
 import { readFileSync } from "node:fs";
 import { createHeed } from "heed";
@@ -64,7 +64,9 @@ test("the date that is said to be written wrong is written wrong", async () => {
 });
 
 test.each([
-  ["yesterday", /^Made up: this text has no day, no month, no year, /],
+  ["yesterday", /^Made up: this text has no day, no month written in full, no year, /],
+  ["4th july 1776", /^Made up: this text has a year outside 1900 to 2099, /],
+  ["21st june 1969", /^Wrong: “1969-06-21” was meant/],
   ["February 30th 2020", /^Made up: this text has no such day in that month, /],
   ["may 2nd, 2003", /^The thicker a line/],
 ])("of “%s” it is said whether there is a date in it", async (text, wanted) => {
@@ -164,7 +166,7 @@ describe("what is written", () => {
   });
 });
 
-test("both grids are softmaxes, and both networks are measured on new dates, with the same result after a reload", async () => {
+test("both grids are softmaxes", async () => {
   const page = await answered("translation.html");
   for (const network of ["bahdanau", "luong"] as const) {
     await cell(page, network, 6, RECORDED.text.indexOf("y")).click();
@@ -174,15 +176,6 @@ test("both grids are softmaxes, and both networks are measured on new dates, wit
       expect(Math.abs(row.reduce((sum, weight) => sum + weight, 0) - 1)).toBeLessThanOrEqual(0.005 * row.length);
     }
   }
-  const measure = async (): Promise<string[]> => {
-    await page.getByRole("button", { name: "Measure both" }).click();
-    await page.locator('[data-picture="scores"] [role=status]', { hasText: "no training saw" }).waitFor();
-    return (await page.locator(".measured").allTextContents()).map((text) => text.replace(/,.*/, ""));
-  };
-  const first = await measure();
-  for (const text of first) expect(Number(/^(\d+)\s% right/.exec(text)?.[1])).toBeGreaterThanOrEqual(95);
-  await reload(page);
-  expect(await measure()).toEqual(first);
 });
 
 const status = (page: Page, picture: string) => page.locator(`[data-picture="${picture}"] p[role=status]`);
