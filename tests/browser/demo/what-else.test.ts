@@ -416,7 +416,7 @@ describe("messages on a graph", () => {
     compare(await readMatrix(page, "A"), wanted.weights.data);
     compare([await held(page)], wanted.output.data);
     await hover(page, "N", 2, 0);
-    expect((await readTold(page)).kernel).toMatch(COMPARED);
+    expect((await readTold(page)).kernel).toMatch(/^heed computes /);
     await hover(page, "A", 2, 3);
     expect((await readTold(page)).result).toBe(0.25);
   });
