@@ -20,7 +20,9 @@ test.each([
   "order",
   "what-else",
   "learning",
+  "translation",
   "language",
+  "bring-your-own",
 ])("%s shows the code that it copies, with long tensors folded", async (room) => {
   const page = await answered(`${room}.html`, { permissions: ["clipboard-read", "clipboard-write"] });
   await showCode(page);
