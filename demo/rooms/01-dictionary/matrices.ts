@@ -26,7 +26,13 @@ export function drawersOf(scene: DictionaryScene, answer?: DictionaryAnswer): re
   const { example, q, k, v, state } = scene;
   const { weights } = answer ?? scene;
   return example.keys.map((name, key) => ({
-    name: state.example === "salary" ? `GPA ${exact(at(k, key, 0), 2)}` : name,
+    name,
+    card:
+      k.cols === 1
+        ? ""
+        : along(k, key)
+            .map((entry) => exact(entry, 1))
+            .join(" "),
     content: contentOf(v, key, example.contents),
     share: at(weights, state.asker, key),
     asked: example.features.every((_, col) => at(q, state.asker, col) === at(k, key, col)),
@@ -63,7 +69,7 @@ export function curveView(scene: DictionaryScene, answer?: DictionaryAnswer): Ch
       { name: "plain average", values: GRID.map(() => mean), tone: "soft", dashed: true },
     ],
     dots: values.map((salary, key) => ({
-      name: `GPA ${exact(at(k, key, 0), 2)}: ${exact(salary, 1)}`,
+      name: `${scene.example.keys[key]}: ${exact(salary, 1)}`,
       x: at(k, key, 0),
       y: salary,
       weight: at(weights, 0, key),
