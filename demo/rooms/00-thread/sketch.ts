@@ -50,7 +50,7 @@ export function drawn({ bars, cursor, ...rest }: Sketch, to: number, value: numb
 }
 
 /** How much two distributions have in common, of 1. */
-export function overlap(one: readonly number[], other: readonly number[]): number {
+function overlap(one: readonly number[], other: readonly number[]): number {
   const [a, b] = [one, other].map((bars) => bars.reduce((sum, bar) => sum + bar, 0));
   return one.reduce((sum, bar, index) => sum + Math.min(bar / (a || 1), (other[index] ?? 0) / (b || 1)), 0);
 }
