@@ -28,7 +28,8 @@ export function drawersOf(scene: DictionaryScene, answer?: DictionaryAnswer): re
   const cards = rowsOf(k);
   return example.keys.map((name, key) => ({
     name,
-    card: k.cols === 1 ? "" : (cards[key] ?? []).map((entry) => exact(entry, 1)).join(" "),
+    // Names of movies leave no room for it.
+    card: state.example === "students" ? (cards[key] ?? []).map((entry) => exact(entry, 1)).join(" ") : "",
     content: contentOf(v, key, example.contents),
     share: at(weights, state.asker, key),
     asked: example.features.every((_, col) => at(q, state.asker, col) === at(k, key, col)),
