@@ -4,7 +4,7 @@ import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { axeFindings, demoInChromium } from "./chromium.js";
 import { runUnderNode } from "./copied.js";
-import { kernelAnswered } from "./page.js";
+import { kernelAnswered, stopsBefore } from "./page.js";
 import { jumpsOf, watchJumps } from "./still.js";
 import { weightOf } from "./weight.js";
 
@@ -292,6 +292,34 @@ describe("one’s own sentence", () => {
     );
     expect(await thickest(page)).toBe("start");
   });
+});
+
+test("by keyboard alone one guesses, turns the word, changes another, and asks it", async () => {
+  const page = await open(FRONT);
+  const own = (page: Page) => page.locator("#own-said").innerText();
+  const tabTo = async (selector: string): Promise<void> => {
+    expect(await stopsBefore(page, selector)).toBeLessThan(60);
+  };
+  await tabTo("#stage .asked-word:nth-of-type(3)");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => said(page)).toMatch(/^A trained model agrees/);
+  await tabTo("#stage .wheel");
+  await page.keyboard.press("ArrowDown");
+  await expect.poll(() => said(page)).toMatch(/^With wide/);
+  await tabTo("#answer a");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => own(page)).toMatch(/^Recorded\. /);
+  await page.locator("#own button.asked-word").first().waitFor();
+  await tabTo("#sentence");
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("the dog was tired . it was the");
+  await expect.poll(() => own(page)).toContain("It goes on with");
+  await tabTo("#own .asked-word:nth-of-type(3)");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => own(page)).toContain("“dog” gives ");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("cat");
+  await expect.poll(() => own(page)).toMatch(/“cat” gives .* instead of /);
 });
 
 describe("eight lines", () => {

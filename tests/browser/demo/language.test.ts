@@ -402,14 +402,7 @@ describe("a sentence of twenty words", () => {
   test("is none of the room’s own, and makes no page wider than a phone", async () => {
     const page = await answered("language.html#mask=causal", { viewport: { width: 390, height: 844 } });
     const width = () => page.evaluate(() => document.documentElement.scrollWidth);
-    for (const name of [
-      "the road",
-      "the dog",
-      "a gift",
-      "an owner",
-      "a sentence that it knows",
-      "random words, twice",
-    ]) {
+    for (const name of ["the road", "the dog", "a gift", "an owner"]) {
       await page.getByRole("button", { name, exact: true }).click();
       await bars(page);
       expect(await note(page)).toBe("");

@@ -3,7 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { axeFindings, demoInChromium } from "./chromium.js";
-import { hashOf } from "./page.js";
+import { hashOf, stopsBefore } from "./page.js";
 import { jumpsOf, watchJumps } from "./still.js";
 import { weightOf } from "./weight.js";
 
@@ -257,6 +257,30 @@ describe("what is drawn", () => {
     for (const key of [...Array<string>(4).fill("ArrowLeft"), "ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
     expect(await pad(page).getAttribute("aria-valuetext")).toMatch(/^animal: 10\s%$/);
   });
+});
+
+test("by keyboard alone one guesses, draws, sets and goes on", async () => {
+  const page = await open(THREAD, { reducedMotion: "reduce", alone: true });
+  const tabTo = async (selector: string): Promise<void> => {
+    expect(await stopsBefore(page, selector)).toBeLessThan(60);
+  };
+  await tabTo(".thread-head button:last-of-type");
+  for (const stop of STOPS.slice(1, 5)) {
+    await page.keyboard.press("Enter");
+    await expect.poll(() => head(page).innerText()).toContain(stop);
+  }
+  await tabTo(".thread-pad");
+  await page.keyboard.press("ArrowUp");
+  await tabTo("section.here .guess button");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator("section.here .guess-said").innerText()).toMatch(/^Yes: /);
+  await tabTo("section.here .slider");
+  await page.keyboard.press("ArrowLeft");
+  await expect.poll(() => hashOf(page)).toContain("d=64");
+  await tabTo('[data-stop="softmax"] .guess');
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator('[data-stop="softmax"] .guess-said').innerText()).toMatch(/^Yes\. /);
 });
 
 test("a stop begins with the word that its text is about", async () => {
