@@ -134,6 +134,17 @@ function follow(): void {
 function go(to: number, behavior: ScrollBehavior = calm() ? "auto" : "smooth"): void {
   stops[to]?.scrollIntoView({ behavior, block: isBeside() ? "center" : "start" });
 }
+/** From the stage the keyboard goes on with the stop that it shows, and not with the first. */
+find("#stage", HTMLElement).addEventListener("keydown", (event) => {
+  const all = document.querySelectorAll("#stage :is(button:enabled, [tabindex='0'])");
+  const last = Array.from(all)
+    .filter((one) => one.checkVisibility())
+    .at(-1);
+  if (event.key !== "Tab" || event.shiftKey || event.target !== last) return;
+  event.preventDefault();
+  const first = stops[at]?.querySelector<HTMLElement>(":is(button, input):not([tabindex='-1'])");
+  first?.focus({ preventScroll: true });
+});
 addEventListener("scroll", follow, { passive: true });
 addEventListener("resize", follow);
 store.listen(({ stop }) => {

@@ -300,7 +300,7 @@ test("by keyboard alone one guesses, turns the word, changes another, and asks i
   const tabTo = async (selector: string): Promise<void> => {
     expect(await stopsBefore(page, selector)).toBeLessThan(60);
   };
-  await tabTo("#stage .asked-word:nth-of-type(3)");
+  await tabTo("#stage .asked-word:nth-of-type(2)");
   await page.keyboard.press("Enter");
   await expect.poll(() => said(page)).toMatch(/^A trained model agrees/);
   await tabTo("#stage .wheel");
@@ -314,7 +314,7 @@ test("by keyboard alone one guesses, turns the word, changes another, and asks i
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("the dog was tired . it was the");
   await expect.poll(() => own(page)).toContain("It goes on with");
-  await tabTo("#own .asked-word:nth-of-type(3)");
+  await tabTo("#own .asked-word:nth-of-type(2)");
   await page.keyboard.press("Enter");
   await expect.poll(() => own(page)).toContain("“dog” gives ");
   await page.keyboard.press("Enter");
