@@ -75,7 +75,7 @@ const STILL = {
   order: ["trials"],
   learning: ["training", "lessons"],
   translation: ["scores", "training"],
-  language: ["cache", "induction"],
+  language: ["cache"],
   "bring-your-own": ["cells"],
 };
 
