@@ -20,6 +20,8 @@ test("no code of the guide is untried", () => {
   expect(headingsWithCode).toEqual([
     // matrix/workerd.test.ts runs it.
     "Cloudflare Workers",
+    // matrix/extension.test.ts has it.
+    "Extensions",
     "Without a bundler",
     "From a CDN",
     // isolation.test.ts runs them.
