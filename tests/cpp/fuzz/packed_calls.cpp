@@ -5,6 +5,7 @@
 #include <bit>
 #include <catch_amalgamated.hpp>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "bindings/narrow_operations.hpp"
@@ -58,7 +59,10 @@ class CallMaker {
   }
 
  private:
-  static constexpr Index kMostFloats = 1 << 16;
+  static constexpr Index kMostFloats = 1 << 12;
+  /// More than any call of these sizes reads of numbers whose count its other fields say.
+  static constexpr Index kPlenty = 1 << 14;
+  static constexpr Index kBelow = 20;
 
   template <typename Field>
   static Field& writable(const Field& field) {
@@ -102,7 +106,7 @@ class CallMaker {
     if (random_.chance(0.1)) return random_.below(4);
     return sizes_[random_.below(3)];
   }
-  Index leading() { return are_rows_ ? std::max<Index>(1, size_or_one()) : size_or_one(); }
+  Index leading() { return are_rows_ ? 1 + random_.below(3) : size_or_one(); }
   Index size_or_one() { return random_.chance(0.5) ? 1 : size(); }
 
   float number() {
@@ -114,9 +118,13 @@ class CallMaker {
   /// nothing.
   PackedView view(std::array<Index, 4> shape, Index padding) {
     const bool is_possible = std::ranges::all_of(shape, [](Index size) { return size >= 0 && size < 1000; });
-    for (std::size_t axis = 0; is_possible && shape[0] * shape[1] * shape[2] * shape[3] > kMostFloats; ++axis) {
-      shape[axis] = 1;
-    }
+    // Sizes of an empty tensor count as well: others may have so many numbers.
+    const auto many = [&shape] {
+      return std::accumulate(shape.begin(), shape.end(), Index{1},
+                             [](Index product, Index size) { return product * std::max<Index>(size, 1); });
+    };
+    for (std::size_t axis = 0; is_possible && many() > kMostFloats; ++axis)
+      shape[axis] = std::min<Index>(shape[axis], 1);
     PackedView made{};
     Index stride = 1;
     for (std::size_t axis = 4; axis-- > 0;) {
@@ -142,41 +150,51 @@ class CallMaker {
     return address;
   }
 
-  std::uint32_t plenty() {
-    if (plenty_ == 0) {
-      plenty_ = memory_.allocate(4 * kMostFloats);
-      std::memcpy(memory_.bytes_at(plenty_, 4 * kMostFloats).data(), numbers(), 4 * kMostFloats);
-    }
-    return plenty_;
+  static std::uint32_t plenty() {
+    static const std::uint32_t address = constant_in_low_memory({numbers(), kPlenty});
+    return address;
   }
 
   static const float* numbers() {
     static const std::vector<float> all = [] {
       Random random(7);
-      std::vector<float> made(kMostFloats + 64);
+      std::vector<float> made(kPlenty + 64);
       for (float& one : made) one = random.normal();
       return made;
     }();
     return all.data();
   }
 
-  /// Of rows, or of axes: small whole numbers.
+  /// Of rows, or of axes: small whole numbers, seldom one that is none.
   std::uint32_t indices() {
-    constexpr std::uint32_t count = 4096;
-    const std::uint32_t address = memory_.allocate(4 * count);
-    const Index most = 1 + random_.below(20);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const auto index = static_cast<std::int32_t>(random_.chance(0.001) ? -1 : random_.below(most));
-      std::memcpy(&memory_.bytes_at(address, 4 * count)[4 * std::size_t{i}], &index, sizeof index);
+    const std::uint32_t address = memory_.allocate(4 * kMostFloats);
+    const auto most = static_cast<std::size_t>(random_.below(kBelow));
+    std::memcpy(memory_.bytes_at(address, 4 * kMostFloats).data(), whole_numbers()[most].data(), 4 * kMostFloats);
+    if (random_.chance(0.3)) {
+      constexpr std::int32_t none = -1;
+      const auto place = static_cast<std::size_t>(random_.below(64));
+      std::memcpy(&memory_.bytes_at(address, 4 * kMostFloats)[4 * place], &none, sizeof none);
     }
     return address;
+  }
+
+  /// By the largest of them.
+  static const std::vector<std::vector<std::int32_t>>& whole_numbers() {
+    static const std::vector<std::vector<std::int32_t>> all = [] {
+      Random random(8);
+      std::vector<std::vector<std::int32_t>> made(kBelow, std::vector<std::int32_t>(kMostFloats));
+      for (Index most = 0; most < kBelow; ++most) {
+        for (auto& one : made[static_cast<std::size_t>(most)]) one = static_cast<std::int32_t>(random.below(most + 1));
+      }
+      return made;
+    }();
+    return all;
   }
 
   Random& random_;
   LowMemory& memory_;
   bool are_rows_;
   Index sizes_[3];
-  std::uint32_t plenty_ = 0;
 };
 
 /// Those of attention and of caches point to more than their parameters say: attention.cpp has them.
@@ -201,7 +219,7 @@ void try_call(Random& random, LowMemory& memory) {
       address = memory.allocate(sizeof call);
       std::memcpy(memory.bytes_at(address, sizeof call).data(), &call, sizeof call);
     }
-    const std::vector<std::uint8_t> before = memory.copy();
+    memory.remember();
     const FailingAllocation failing(random);
     const Status status = bindings::run_at<Call>(address, calling_thread());
     if (status.code() != StatusCode::shape && status.code() != StatusCode::option) return;
@@ -209,7 +227,7 @@ void try_call(Random& random, LowMemory& memory) {
     INFO(message);
     CHECK(message.find(": ") != std::string::npos);
     // What is packed piece by piece is checked piece by piece.
-    if constexpr (!std::is_same_v<Call, PackNarrowCall>) CHECK(memory.copy() == before);
+    if constexpr (!std::is_same_v<Call, PackNarrowCall>) CHECK(memory.is_as_remembered());
   }
 }
 
