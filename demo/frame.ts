@@ -9,6 +9,8 @@ export const FRONT = "index.html";
 
 /** Attention in ten stops, which lead on to the rooms. */
 export const THREAD = "five-minutes.html";
+/** Times the device. */
+export const SPEED = "speed.html";
 const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
 
 /** The rooms, in the order of a first visit: by their files, their names, what one does there and the question that they answer. There is no other list of them. */
@@ -66,7 +68,7 @@ const ROOMS = {
   ],
   "bring-your-own": [
     "Bring your own",
-    "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
+    "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds.",
     "What does it find in my own data?",
   ],
 } as const;
@@ -88,8 +90,8 @@ export function frame(): Plugin {
       order: "pre",
       handler: (html, { path }) => {
         // Of other pages -1.
-        const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         const file = path.split("/").at(-1) ?? "";
+        const here = PAGES.findIndex((page) => page.file === file);
         return html
           .replace(PAGE, (_, folder: string, about: string, content: string) =>
             page({ here, file }, folder, about, content),
