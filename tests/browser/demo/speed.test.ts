@@ -45,13 +45,10 @@ test("times what runs here, says what does not, and its address shows the same f
   expect(await other.locator(".speed-sent").innerText()).toMatch(/^Recorded by the sender .* cores, isolated: yes/);
   const recorded = await other.locator("#speed tbody tr td:nth-child(4)").allInnerTexts();
   const number = (text: string): number => Number(/^[\d.]+/.exec(text)?.[0]);
-  const rounded = (value: number): number => Number(value.toPrecision(2));
-  expect(
-    recorded
-      .filter((text) => text !== "")
-      .map(number)
-      .map(rounded),
-  ).toEqual(figures.map(number).map(rounded));
+  const theirs = recorded.filter((text) => text !== "").map(number);
+  expect(theirs.length).toBe(figures.length);
+  // An address has three digits.
+  for (const [at, figure] of figures.entries()) expect((theirs[at] ?? 0) / number(figure)).toBeCloseTo(1, 1.5);
 });
 
 test("figures of an address are marked as recorded, and what is no figure is left out", async () => {
