@@ -36,7 +36,7 @@ export function recordPage(versions) {
 # Size and speed by version
 
 Kilobytes are those of brotli: an entry with what it loads at once, beside \`heed\` (\`heed/models\` and \`heed/train\` beside \`heed/layers\`), and of the WebAssembly modules the largest of four variants, as JavaScript with the binary inside. A first call
-loads \`heed\` and the core module. Speeds are medians in Node, on one thread: attention of 8 heads of width 64, 1024 queries and keys, then one query over 4096 keys, then a step of training a GPT-2 (96 wide, 3 layers, 16 rows of
+loads \`heed\` and the core module. Speeds are medians in Node, on one thread: attention of 8 heads of width 64, 1024 queries and keys, with arrays that are given at each call, then one query over 4096 keys, then a step of training a GPT-2 (96 wide, 3 layers, 16 rows of
 64 tokens). They depend on the machine: compare those of one.
 
 ${[
