@@ -16,7 +16,7 @@ constexpr ViewRules kRules{"linearAttention"};
 // With so many tasks a worker, workers that start late still end together.
 constexpr Index kTasksPerWorker = 2;
 
-/// Columns [first, end) of the state of one key/value head of one batch entry.
+/// Columns [first, end) of the state of one head of one batch entry.
 void run_task(const LinearProblem& problem, Index group, Index first, Index end, float* scratch) {
   kernels::LinearTask task = linear_task(problem, group);
   task.first_column = static_cast<int>(first);
@@ -26,8 +26,8 @@ void run_task(const LinearProblem& problem, Index group, Index first, Index end,
 }
 
 double count_multiplications(const LinearProblem& problem) {
-  const Index of_keys = problem.key_length * problem.kv_heads * (problem.is_delta ? 2 : 1);
-  const Index of_queries = problem.query_length * problem.query_heads;
+  const Index of_keys = problem.key_length * problem.state_heads * (problem.is_delta ? 2 : 1);
+  const Index of_queries = problem.query_length * problem.output_heads();
   return static_cast<double>(problem.batch * (of_keys + of_queries)) *
          static_cast<double>(problem.head_dim * problem.value_dim);
 }
@@ -44,7 +44,7 @@ Status linear_attention(const LinearInputs& inputs, const LinearOptions& options
                         Executor& executor) {
   LinearProblem problem{};
   if (Status status = make_linear_problem(kRules, inputs, options, outputs, problem); !status.is_ok()) return status;
-  const Index groups = problem.batch * problem.kv_heads;
+  const Index groups = problem.batch * problem.state_heads;
   if (groups == 0) return {};
 
   const int workers = choose_workers(executor, count_multiplications(problem));

@@ -1,4 +1,4 @@
-// Linear attention: a state matrix a key/value head, which keys and values are written to and queries read from.
+// Linear attention: a state matrix a value head, which keys and values are written to and queries read from.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,12 @@
 
 namespace heed {
 
-/// B batch, H query heads, G key/value heads (H a multiple of G; query head h reads head h / (H / G)), L queries,
-/// S keys, D head_dim, E value_dim.
+/// B batch, H query heads, F key heads, G value heads and so many states, L queries, S keys, D head_dim, E value_dim.
+/// G is a multiple of F: a key is written to G / F states. H is a multiple of G, and H / G query heads read a state, or
+/// a divisor of G, and a query reads G / H states.
 struct LinearInputs {
   FloatView query;  // [B, H, L, D]
-  FloatView key;    // [B, G, S, D], S = L unless the call is not causal
+  FloatView key;    // [B, F, S, D], S = L unless the call is not causal
   FloatView value;  // [B, G, S, E]
   TensorView<const float>
       decay;                     // [B, G, L, D], or [B, G, L, 1] for all dimensions; for the gated rules, which need it
@@ -32,7 +33,7 @@ struct LinearOptions {
 
 /// Any of them may be absent; each is written in whole.
 struct LinearOutputs {
-  TensorView<float> output;  // [B, H, L, E]
+  TensorView<float> output;  // [B, max(H, G), L, E]
   TensorView<float> state;   // [B, G, D, E]; for elu [B, G, D, E + 1], whose last column is the sum of f(k)
 };
 

@@ -17,26 +17,28 @@ Status check_operands(const ViewRules& rules, const LinearInputs& in, bool is_ca
   const Shape& q = in.query.shape;
   const Shape& k = in.key.shape;
   const Shape& v = in.value.shape;
-  if (q[1] == 0 || k[1] == 0) return wrong_shape(rules, "query, key and value must have at least one head", in);
+  if (q[1] == 0 || k[1] == 0 || v[1] == 0)
+    return wrong_shape(rules, "query, key and value must have at least one head", in);
   if (q[3] == 0) return wrong_shape(rules, "head_dim must be at least 1", in);
   if (v[3] == 0) return wrong_shape(rules, "value_dim must be at least 1", in);
   if (q[0] != k[0] || q[0] != v[0]) return wrong_shape(rules, "query, key and value must have the same batch", in);
   if (q[3] != k[3]) return wrong_shape(rules, "query and key must have the same head_dim", in);
-  if (k[1] != v[1]) return wrong_shape(rules, "key and value heads must match", in);
   if (k[2] != v[2]) return wrong_shape(rules, "key and value lengths must match", in);
-  if (q[1] % k[1] != 0) return wrong_shape(rules, "query heads must be a multiple of key and value heads", in);
+  if (v[1] % k[1] != 0) return wrong_shape(rules, "value heads must be a multiple of key heads", in);
+  if (q[1] % v[1] != 0 && v[1] % q[1] != 0) {
+    return wrong_shape(rules, "query heads must be a multiple or a divisor of value heads", in);
+  }
   if (is_causal && q[2] != k[2])
     return wrong_shape(rules, "query and key lengths must match unless causal is false", in);
   return {};
 }
 
-Status check_decay(const ViewRules& rules, const TensorView<const float>& decay, bool is_gated, const Shape& key) {
+Status check_decay(const ViewRules& rules, const TensorView<const float>& decay, bool is_gated, const Shape& wide) {
   if (!is_gated) {
     return decay.is_present() ? rules.broken(StatusCode::option, {"decay is for the gated rules alone"}) : Status();
   }
-  const Shape wide = key;
-  const Shape narrow{key[0], key[1], key[2], 1};
-  const bool has_elements = std::ranges::find(key, 0) == key.end();
+  const Shape narrow{wide[0], wide[1], wide[2], 1};
+  const bool has_elements = std::ranges::find(wide, 0) == wide.end();
   if (!decay.is_present() && has_elements) {
     return rules.broken(StatusCode::option, {"the gated rules need decay"});
   }
@@ -44,11 +46,11 @@ Status check_decay(const ViewRules& rules, const TensorView<const float>& decay,
   return rules.broken(StatusCode::shape, {"decay must be ", narrow, " or ", wide, ", got ", decay.shape});
 }
 
-Status check_beta(const ViewRules& rules, const TensorView<const float>& beta, bool is_delta, const Shape& key) {
+Status check_beta(const ViewRules& rules, const TensorView<const float>& beta, bool is_delta, const Shape& wide) {
   if (!beta.is_present()) return {};
   if (!is_delta) return rules.broken(StatusCode::option, {"beta is for the delta rules alone"});
-  const Shape per_head{key[0], key[1], key[2], 1};
-  const Shape shared{key[0], 1, key[2], 1};
+  const Shape per_head{wide[0], wide[1], wide[2], 1};
+  const Shape shared{wide[0], 1, wide[2], 1};
   if (beta.shape == per_head || beta.shape == shared) return {};
   return rules.broken(StatusCode::shape, {"beta must be ", per_head, " or ", shared, ", got ", beta.shape});
 }
@@ -84,12 +86,13 @@ Status make_linear_problem(const ViewRules& rules, const LinearInputs& inputs, c
                                  check_options(rules, options), check_operands(rules, inputs, options.causal)});
   if (!status.is_ok()) return status;
 
-  const Shape state{k[0], k[1], k[3], v[3] + (is_kernel ? 1 : 0)};
+  const Shape per_token{k[0], v[1], k[2], k[3]};
+  const Shape state{k[0], v[1], k[3], v[3] + (is_kernel ? 1 : 0)};
   status = first_failure(
       {rules.check_present("query", inputs.query), rules.check_present("key", inputs.key),
-       rules.check_present("value", inputs.value), check_decay(rules, inputs.decay, is_gated, k),
-       check_beta(rules, inputs.beta, is_delta, k), rules.check_shape("state", inputs.state, state),
-       rules.check_shape("output", outputs.output, {q[0], q[1], q[2], v[3]}),
+       rules.check_present("value", inputs.value), check_decay(rules, inputs.decay, is_gated, per_token),
+       check_beta(rules, inputs.beta, is_delta, per_token), rules.check_shape("state", inputs.state, state),
+       rules.check_shape("output", outputs.output, {q[0], std::max(q[1], v[1]), q[2], v[3]}),
        rules.check_shape("the new state", outputs.state, state), rules.check_contiguous("query", inputs.query),
        rules.check_contiguous("key", inputs.key), rules.check_contiguous("value", inputs.value),
        rules.check_contiguous("decay", inputs.decay), rules.check_contiguous("state", inputs.state),
@@ -98,7 +101,7 @@ Status make_linear_problem(const ViewRules& rules, const LinearInputs& inputs, c
 
   problem = {.batch = q[0],
              .query_heads = q[1],
-             .kv_heads = k[1],
+             .state_heads = v[1],
              .query_length = q[2],
              .key_length = k[2],
              .head_dim = q[3],
@@ -114,24 +117,22 @@ Status make_linear_problem(const ViewRules& rules, const LinearInputs& inputs, c
 
 kernels::LinearTask linear_task(const LinearProblem& problem, Index group) {
   const LinearInputs& in = problem.inputs;
-  const Index b = group / problem.kv_heads;
-  const Index g = group % problem.kv_heads;
-  const Index h = g * problem.heads_per_group();
-  const Index beta_head = in.beta.shape[1] == 1 ? 0 : g;
-  return {.query = float_row(in.query, b, h, 0),
+  const Index b = group / problem.state_heads;
+  const Index g = group % problem.state_heads;
+  return {.query = float_row(in.query, b, problem.head_of(in.query, g), 0),
           .query_stride = row_stride(in.query),
           .query_head_stride = head_stride(in.query),
-          .key = float_row(in.key, b, g, 0),
+          .key = float_row(in.key, b, problem.head_of(in.key, g), 0),
           .key_stride = row_stride(in.key),
           .value = float_row(in.value, b, g, 0),
           .value_stride = row_stride(in.value),
           .decay = in.decay.at(b, g, 0),
           .decay_stride = row_stride(in.decay),
-          .beta = in.beta.at(b, beta_head, 0),
+          .beta = in.beta.at(b, problem.head_of(in.beta, g), 0),
           .beta_stride = row_stride(in.beta),
           .state = in.state.at(b, g, 0),
           .state_stride = row_stride(in.state),
-          .output = problem.outputs.output.at(b, h, 0),
+          .output = problem.outputs.output.at(b, problem.head_of(problem.outputs.output, g), 0),
           .output_stride = row_stride(problem.outputs.output),
           .output_head_stride = head_stride(problem.outputs.output),
           .new_state = problem.outputs.state.at(b, g, 0),

@@ -1,5 +1,7 @@
-// A call of linear attention, checked, and the task of a key/value head: its forward and its backward pass take both.
+// A call of linear attention, checked, and the task of a state: its forward and its backward pass take both.
 #pragma once
+
+#include <algorithm>
 
 #include "kernels/linear/linear_task.hpp"
 #include "operations/linear_attention.hpp"
@@ -11,7 +13,7 @@ namespace heed {
 struct LinearProblem {
   Index batch;
   Index query_heads;
-  Index kv_heads;
+  Index state_heads;
   Index query_length;
   Index key_length;
   Index head_dim;
@@ -24,14 +26,20 @@ struct LinearProblem {
   LinearOptions options;
   LinearOutputs outputs;
 
-  [[nodiscard]] Index heads_per_group() const { return query_heads / kv_heads; }
+  [[nodiscard]] Index output_heads() const { return std::max(query_heads, state_heads); }
+  [[nodiscard]] Index heads_per_group() const { return output_heads() / state_heads; }
+  /// The head of a view that a head of the states uses, the first of them where it uses several.
+  template <typename View>
+  [[nodiscard]] Index head_of(const View& view, Index state_head) const {
+    return state_head * view.shape[1] / state_heads;
+  }
 };
 
 /// Fills `problem`, or says which rule the call breaks.
 Status make_linear_problem(const ViewRules& rules, const LinearInputs& inputs, const LinearOptions& options,
                            const LinearOutputs& outputs, LinearProblem& problem);
 
-/// What the kernel is told of a key/value head of a batch entry, group = entry * kv_heads + head: all but its columns
+/// What the kernel is told of a state of a batch entry, group = entry * state_heads + head: all but its columns
 /// and its scratch.
 kernels::LinearTask linear_task(const LinearProblem& problem, Index group);
 

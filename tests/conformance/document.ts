@@ -63,7 +63,6 @@ Out of scope, with the reason:
 - **float64 and bfloat16 tensors**: kernels compute on f32, from f32, f16 and int8. A FlexAttention case of float64 is computed in f32 and passes.
 - **\`Mean\` and \`InvStdDev\` of LayerNormalization**, which serve a backward pass elsewhere; heed's computes them again.
 - **TensorScatter with \`mode: "circular"\`**: a cache with a \`window\` lets go of pages instead of writing over tokens, and attention gives the same.
-- **Fewer query heads than heads of key and value in LinearAttention** ("inverse grouped heads"): ONNX's operator forbids them and heed refuses them; onnxruntime's has them. Whoever has such a model repeats the query's heads.
 - **All other operators of ONNX**: heed is no runtime for ONNX files.
 
 ## PyTorch and others

@@ -1,5 +1,6 @@
 #include "linear_case.hpp"
 
+#include <algorithm>
 #include <catch_amalgamated.hpp>
 #include <sstream>
 
@@ -8,8 +9,8 @@ namespace heed::testing {
 std::string describe(const LinearCase& one) {
   std::ostringstream text;
   text << "rule " << static_cast<int>(one.rule) << " B " << one.batch << " H " << one.heads << " G " << one.kv_heads
-       << " L " << one.queries << " S " << one.keys << " D " << one.head_dim << " E " << one.value_dim
-       << (one.has_state ? " state" : "") << (one.has_wide_decay ? "" : " narrow decay")
+       << " F " << one.key_heads << " L " << one.queries << " S " << one.keys << " D " << one.head_dim << " E "
+       << one.value_dim << (one.has_state ? " state" : "") << (one.has_wide_decay ? "" : " narrow decay")
        << (one.has_shared_beta ? " shared beta" : "") << (one.is_causal ? "" : " not causal") << " strength "
        << one.strength;
   return text.str();
@@ -29,7 +30,8 @@ LinearTensors make_tensors(Random& random, const LinearCase& one) {
 
   LinearTensors made;
   made.query = random_tensor(random, {one.batch, one.heads, one.queries, one.head_dim}, one.layout);
-  made.key = random_tensor(random, {one.batch, groups, keys, one.head_dim}, one.layout, key_size);
+  made.key = random_tensor(random, {one.batch, one.key_heads == 0 ? groups : one.key_heads, keys, one.head_dim},
+                           one.layout, key_size);
   made.value = random_tensor(random, {one.batch, groups, keys, one.value_dim}, one.layout);
   if (is_gated) {
     made.decay = random_tensor(random, {one.batch, groups, keys, one.has_wide_decay ? one.head_dim : 1}, one.layout);
@@ -50,11 +52,19 @@ LinearTensors make_tensors(Random& random, const LinearCase& one) {
 
 LinearGot make_results(const LinearInputs& inputs, const LinearOptions& options) {
   const Shape& q = inputs.query.shape;
-  const Shape& k = inputs.key.shape;
-  const Index value_dim = inputs.value.shape[3];
-  const Index width = value_dim + (options.rule == LinearRule::elu ? 1 : 0);
-  return {.output = allocate({q[0], q[1], q[2], value_dim}, Layout::padded, kUntouched),
-          .state = allocate({k[0], k[1], k[3], width}, Layout::bhnd, kUntouched)};
+  const Shape& v = inputs.value.shape;
+  const Index width = v[3] + (options.rule == LinearRule::elu ? 1 : 0);
+  return {.output = allocate({q[0], std::max(q[1], v[1]), q[2], v[3]}, Layout::padded, kUntouched),
+          .state = allocate({q[0], v[1], q[3], width}, Layout::bhnd, kUntouched)};
+}
+
+Owned<float> repeat_heads(const Owned<float>& tensor, Index heads) {
+  const Shape& shape = tensor.view.shape;
+  Owned<float> made = allocate({shape[0], heads, shape[2], shape[3]}, Layout::bhnd, 0.0F);
+  for_each_element(made.view.shape, [&](Index b, Index h, Index i, Index d) {
+    made(b, h, i, d) = tensor(b, h * shape[1] / heads, i, d);
+  });
+  return made;
 }
 
 LinearGot run(const LinearInputs& inputs, const LinearOptions& options, Executor& executor) {

@@ -17,7 +17,8 @@ struct LinearCase {
   LinearRule rule = LinearRule::linear;
   Index batch = 1;
   Index heads = 1;
-  Index kv_heads = 0;  // 0: heads
+  Index kv_heads = 0;   // of values and states; 0: heads
+  Index key_heads = 0;  // 0: kv_heads
   Index queries = 5;
   Index keys = -1;  // queries
   Index head_dim = 8;
@@ -48,6 +49,9 @@ struct LinearGot {
 
 /// Outputs that are filled with a number before.
 LinearGot make_results(const LinearInputs& inputs, const LinearOptions& options);
+
+/// Heads as a tensor of its own: each so often that there are `heads`.
+Owned<float> repeat_heads(const Owned<float>& tensor, Index heads);
 
 LinearGot run(const LinearInputs& inputs, const LinearOptions& options, Executor& executor = calling_thread());
 

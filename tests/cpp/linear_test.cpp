@@ -1,4 +1,5 @@
 // Linear attention against the double-precision reference.
+#include <algorithm>
 #include <catch_amalgamated.hpp>
 
 #include "f16.hpp"
@@ -79,6 +80,33 @@ TEST_CASE("query heads read the head of their group, batch entries their own sta
                    .has_shared_beta = true,
                    .layout = Layout::padded});
     check(random, {.rule = rule, .heads = 5, .kv_heads = 1, .queries = 13, .head_dim = 6, .value_dim = 3});
+  }
+}
+
+TEST_CASE("states that share keys or queries have the bits of states with their own") {
+  Random random(433);
+  for (const LinearRule rule : kRules) {
+    for (const auto& [heads, key_heads] : {std::pair<Index, Index>{2, 3}, {1, 6}, {6, 2}, {12, 1}, {3, 1}}) {
+      const LinearCase one{.rule = rule,
+                           .batch = 2,
+                           .heads = heads,
+                           .kv_heads = 6,
+                           .key_heads = key_heads,
+                           .queries = 15,
+                           .value_dim = 20,
+                           .has_state = true,
+                           .layout = Layout::padded};
+      INFO(describe(one));
+      const LinearTensors tensors = make_tensors(random, one);
+      const Owned<float> queries = repeat_heads(tensors.query, std::max<Index>(heads, 6));
+      const Owned<float> keys = repeat_heads(tensors.key, 6);
+      LinearInputs own = tensors.inputs();
+      own.query = queries.reading();
+      own.key = keys.reading();
+      const LinearGot got = run(tensors.inputs(), tensors.options), wanted = run(own, tensors.options);
+      CHECK(got.output.numbers == wanted.output.numbers);
+      CHECK(got.state.numbers == wanted.state.numbers);
+    }
   }
 }
 

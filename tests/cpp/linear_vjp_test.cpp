@@ -1,5 +1,6 @@
 // The gradients of linear attention: the reference against central differences, and the kernel against the reference
 // within the bounds of what float32 may do.
+#include <algorithm>
 #include <bit>
 #include <catch_amalgamated.hpp>
 
@@ -25,11 +26,10 @@ Scene make_scene(Random& random, const LinearCase& one, bool has_state_gradient 
   Scene scene{make_tensors(random, one), {}, {}};
   const LinearInputs in = scene.tensors.inputs();
   const Shape& q = in.query.shape;
-  const Shape& k = in.key.shape;
-  scene.of_output = random_tensor(random, {q[0], q[1], q[2], in.value.shape[3]}, one.layout);
+  const Shape& v = in.value.shape;
+  scene.of_output = random_tensor(random, {q[0], std::max(q[1], v[1]), q[2], v[3]}, one.layout);
   if (has_state_gradient) {
-    scene.of_state =
-        random_tensor(random, {k[0], k[1], k[3], in.value.shape[3] + (one.rule == LinearRule::elu ? 1 : 0)});
+    scene.of_state = random_tensor(random, {q[0], v[1], q[3], v[3] + (one.rule == LinearRule::elu ? 1 : 0)});
   }
   return scene;
 }
@@ -47,8 +47,8 @@ struct Got {
     value = like(in.value);
     decay = like(in.decay);
     beta = like(in.beta);
-    const Shape& k = in.key.shape;
-    state = allocate({k[0], k[1], k[3], in.value.shape[3] + (options.rule == LinearRule::elu ? 1 : 0)}, Layout::bhnd,
+    const Shape& v = in.value.shape;
+    state = allocate({v[0], v[1], in.key.shape[3], v[3] + (options.rule == LinearRule::elu ? 1 : 0)}, Layout::bhnd,
                      kUntouched);
   }
 
@@ -113,6 +113,47 @@ double loss(const LinearVjpInputs& inputs, const LinearOptions& options) {
 }
 
 }  // namespace
+
+TEST_CASE("the gradient of heads that states share is the sum of those of heads of their own") {
+  Random random(449);
+  for (const LinearRule rule : kRules) {
+    for (const auto& [heads, key_heads] : {std::pair<Index, Index>{2, 3}, {1, 6}, {6, 2}, {12, 1}, {3, 1}}) {
+      const Scene scene = make_scene(random, {.rule = rule,
+                                              .batch = 2,
+                                              .heads = heads,
+                                              .kv_heads = 6,
+                                              .key_heads = key_heads,
+                                              .queries = 35,
+                                              .has_state = true,
+                                              .has_shared_beta = true,
+                                              .layout = Layout::padded});
+      const Owned<float> queries = repeat_heads(scene.tensors.query, std::max<Index>(heads, 6));
+      const Owned<float> keys = repeat_heads(scene.tensors.key, 6);
+      LinearVjpInputs own = scene.inputs();
+      own.forward.query = queries.reading();
+      own.forward.key = keys.reading();
+      const Got got = run_backward(scene.inputs(), scene.tensors.options);
+      const Got wanted = run_backward(own, scene.tensors.options);
+      INFO("rule " << static_cast<int>(rule) << ", " << heads << " query heads, " << key_heads << " key heads");
+      const auto count_other = [](const Owned<float>& sums, const Owned<float>& parts) {
+        const Index count = parts.view.shape[1] / sums.view.shape[1];
+        Index other = 0;
+        for_each_element(sums.view.shape, [&](Index b, Index h, Index i, Index d) {
+          float sum = parts(b, h * count, i, d);
+          for (Index part = 1; part < count; ++part) sum += parts(b, h * count + part, i, d);
+          other += sums(b, h, i, d) != sum;
+        });
+        return other;
+      };
+      CHECK(count_other(got.query, wanted.query) == 0);
+      CHECK(count_other(got.key, wanted.key) == 0);
+      CHECK(count_other(got.value, wanted.value) == 0);
+      CHECK(got.state.numbers == wanted.state.numbers);
+      CHECK(got.beta.numbers == wanted.beta.numbers);
+      CHECK(got.decay.numbers == wanted.decay.numbers);
+    }
+  }
+}
 
 TEST_CASE("the reference's gradients of linear attention are those that central differences give", "[linear-vjp]") {
   Random random(940);

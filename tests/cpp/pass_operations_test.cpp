@@ -62,6 +62,15 @@ TEST_CASE("elementwise functions take operands that repeat, wherever a slice beg
   }
 }
 
+TEST_CASE("elementwise refuses a place before the first") {
+  const std::vector<float> x(8);
+  OwnedRows got(1, 8, kUntouched);
+  const Status status = run(
+      ElementwiseCall{.x = row_of(x), .function = Elementwise::exp, .first = -1, .output = got.rows}, calling_thread());
+  CHECK(status.message() == "elementwise: first must be at least 0, got -1");
+  CHECK(got.at(0, 0) == kUntouched);
+}
+
 TEST_CASE("numbers move along axes that turn, repeat, and end early") {
   std::vector<float> numbers(24);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i) + 1.0F;

@@ -13,11 +13,12 @@ export interface LinearCall {
 
 export const RULES = ["linear", "gated", "delta", "gated-delta", "elu"] as const;
 
-/** Two heads for each key head; keys of length 1, as the delta rules want them. */
+/** Four states, of which some may share keys or queries, or two queries a state; keys of length 1, as the delta rules want them. */
 export function linearCall(random: Random, rule: LinearOptions["rule"], length: number, hasState = false): LinearCall {
-  const [batch, heads, groups, dim, valueDim] = [2, 4, 2, 8, 6];
+  const [batch, groups, dim, valueDim] = [2, 4, 8, 6];
+  const [heads, keyHeads] = [random.pick([8, 4, 2, 1]), random.pick([4, 2, 1])];
   const tensor = (...shape: number[]): TensorLike => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
-  const key = tensor(batch, groups, length, dim);
+  const key = tensor(batch, keyHeads, length, dim);
   for (const [at, number] of key.data.entries()) key.data[at] = number / Math.sqrt(dim);
   const decay = tensor(batch, groups, length, dim);
   for (const [at, number] of decay.data.entries()) decay.data[at] = -Math.abs(number);

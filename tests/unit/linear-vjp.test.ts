@@ -32,13 +32,14 @@ interface Sizes {
   readonly rule: (typeof RULES)[number];
   readonly layout: (typeof LAYOUTS)[number];
   readonly length: number;
+  readonly heads: number;
+  readonly keyHeads: number;
+  /** Heads of values and states. */
   readonly groups: number;
-  readonly perGroup: number;
 }
 
-function drawScene(random: Random, { rule, layout, length, groups, perGroup }: Sizes): Scene {
+function drawScene(random: Random, { rule, layout, length, heads, keyHeads, groups }: Sizes): Scene {
   const [batch, dim, valueDim] = [random.pick([1, 2]), random.pick([1, 3, 8]), random.pick([1, 4, 5])];
-  const heads = groups * perGroup;
   const draw = (...shape: number[]): Plain => ({ data: random.floats(shape.reduce((a, b) => a * b, 1)), shape });
   const of = (many: number, width: number): Plain => {
     if (layout === "packed") return draw(batch, length, many * width);
@@ -52,7 +53,7 @@ function drawScene(random: Random, { rule, layout, length, groups, perGroup }: S
   const stateShape = [batch, groups, dim, valueDim + (rule === "elu" ? 1 : 0)];
   const given: Record<string, Plain> = {
     query: of(heads, dim),
-    key: mapped(of(groups, dim), (x) => x / Math.sqrt(dim)),
+    key: mapped(of(keyHeads, dim), (x) => x / Math.sqrt(dim)),
     value: of(groups, valueDim),
   };
   if (rule.startsWith("gated")) {
@@ -70,7 +71,7 @@ function drawScene(random: Random, { rule, layout, length, groups, perGroup }: S
       ...(layout === "packed" ? { heads, kvHeads: groups } : {}),
       ...(rule === "elu" ? { causal: random.chance(0.5) } : { scale: 0.7 }),
     },
-    outputGradient: of(heads, valueDim),
+    outputGradient: of(Math.max(heads, groups), valueDim),
     finalStateGradient: draw(...stateShape),
   };
 }
@@ -130,13 +131,9 @@ describe.each(FEW_KINDS)("linearAttentionVjp, $variant, $worker worker", async (
     for (let at = 0; at < 12; at++) {
       const length = random.pick([0, 1, 5, 33]);
       const layout = random.pick([...LAYOUTS]);
-      const scene = drawScene(random, {
-        rule,
-        layout,
-        length,
-        groups: random.pick([1, 2]),
-        perGroup: random.pick([1, 3]),
-      });
+      const groups = random.pick([1, 2, 6]);
+      const [heads, keyHeads] = [random.pick([1, groups, 3 * groups]), random.pick([1, groups, Math.ceil(groups / 2)])];
+      const scene = drawScene(random, { rule, layout, length, heads, keyHeads, groups });
       const got = await gradientsOf(engine, scene);
       const wide = Object.fromEntries(
         Object.entries(scene.given).map(([name, { data, shape }]) => [name, { data: Float64Array.from(data), shape }]),
@@ -191,8 +188,9 @@ describe.each(FEW_KINDS)("linearAttentionVjp, $variant, $worker worker", async (
       rule: "gated-delta",
       layout: "bhnd",
       length: 9,
+      heads: 4,
+      keyHeads: 2,
       groups: 2,
-      perGroup: 2,
     });
     const own = (tensor: Plain | undefined) => engine.tensor(tensor?.data as Float32Array, tensor?.shape ?? []);
     const { query, key, value, decay } = given as Readonly<Record<string, Plain>>;
@@ -217,7 +215,7 @@ describe.each(FEW_KINDS)("linearAttentionVjp, $variant, $worker worker", async (
 
 test.each([1, 2, 3, 4])("the bits of one thread come out of %s", async (threads) => {
   const scenes = RULES.map((rule) =>
-    drawScene(new Random(992), { rule, layout: "bhnd", length: 200, groups: 4, perGroup: 2 }),
+    drawScene(new Random(992), { rule, layout: "bhnd", length: 200, heads: 2, keyHeads: 2, groups: 4 }),
   );
   const run = async (worker: "shared-memory" | "private-memory" | null, count: number) => {
     using engine = await openKind({ variant: "relaxed", worker }, { threads: count });

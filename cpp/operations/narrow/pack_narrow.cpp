@@ -15,9 +15,11 @@ constexpr RowRules kRules{"packNarrow"};
 Status run(const PackNarrowCall& call, Executor& /*executor*/) {
   const auto format = static_cast<WeightFormat>(call.format);
   const Index outputs = call.outputs, inputs = call.inputs, first = call.first_output;
-  if (outputs < 0 || inputs < 0 || first < 0 || outputs > kMaxSize || inputs > kMaxSize || first > kMaxSize) {
+  const Index stored = call.stored.shape[3], packed = call.packed.shape[3];
+  const auto [least, most] = std::minmax({outputs, inputs, first, stored, packed});
+  if (least < 0 || most > kMaxSize) {
     return kRules.broken(StatusCode::shape, {"sizes must be between 0 and 2^30, got ", outputs, " outputs of ", inputs,
-                                             " inputs from ", first});
+                                             " inputs from ", first, ", rows of ", stored, " and panels of ", packed});
   }
   if (first % kernels::kNarrowPanel != 0) {
     return kRules.broken(StatusCode::shape, {"a piece must begin at a multiple of ", Index{kernels::kNarrowPanel},
@@ -32,7 +34,7 @@ Status run(const PackNarrowCall& call, Executor& /*executor*/) {
   const Index row_bytes = inputs / numbers * bytes;
   const Index panel_bytes = kernels::panel_bytes(format, static_cast<std::ptrdiff_t>(inputs));
   const Index end = divide_up(first + outputs, Index{kernels::kNarrowPanel}) * panel_bytes;
-  if (Index{call.stored.shape[3]} * 4 < outputs * row_bytes || Index{call.packed.shape[3]} * 4 < end) {
+  if (stored * 4 < outputs * row_bytes || packed * 4 < end) {
     return kRules.broken(StatusCode::shape, {"rows and panels must have room for ", outputs, " outputs of ", inputs,
                                              " inputs, got other sizes"});
   }

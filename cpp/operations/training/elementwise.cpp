@@ -39,6 +39,7 @@ Status run(const ElementwiseCall& call, Executor& executor, const StopFlag* stop
     return kRules.broken(StatusCode::option,
                          {"function must be one of those known, got ", static_cast<Index>(function)});
   }
+  if (begin < 0) return kRules.broken(StatusCode::shape, {"first must be at least 0, got ", begin});
   const Index length = output.length;
   const Status status = kRules.check("output", output, 1, length);
   if (!status.is_ok() || length == 0) return status;

@@ -22,8 +22,9 @@ Status check_gradient(const char* name, const TensorView<float>& gradient, const
 Status check(const LinearVjpInputs& inputs, const LinearProblem& problem, const LinearGradients& gradients) {
   const LinearInputs& in = inputs.forward;
   const TensorView<const float>& of_output = inputs.output_gradient;
-  const Shape state{problem.batch, problem.kv_heads, problem.head_dim, problem.value_dim + (problem.is_kernel ? 1 : 0)};
-  const Shape output{problem.batch, problem.query_heads, problem.query_length, problem.value_dim};
+  const Shape state{problem.batch, problem.state_heads, problem.head_dim,
+                    problem.value_dim + (problem.is_kernel ? 1 : 0)};
+  const Shape output{problem.batch, problem.output_heads(), problem.query_length, problem.value_dim};
   if (of_output.shape != output) {
     return kRules.broken(StatusCode::shape, {"outputGradient must be ", output, ", got ", of_output.shape});
   }
@@ -43,35 +44,44 @@ kernels::GradientRows rows_of(const TensorView<float>& view, Index batch, Index 
   return {view.at(batch, head, 0), row_stride(view), head_stride(view)};
 }
 
-/// The gradient of a beta that all key heads share is a sum of theirs, [batch][kv_heads][length].
-class SharedBeta {
+/// The gradient of what several states share is a sum of theirs, which have scratch memory: [batch][state_heads][rows].
+class SharedGradient {
  public:
-  SharedBeta(const LinearProblem& problem, const TensorView<float>& gradient)
+  SharedGradient(const LinearProblem& problem, const TensorView<float>& gradient)
       : problem_(problem),
         gradient_(gradient),
-        is_shared_(gradient.is_present() && gradient.shape[1] < problem.kv_heads),
-        sums_(is_shared_ ? problem.batch * problem.kv_heads * problem.key_length : 0) {}
+        is_shared_(gradient.is_present() && gradient.shape[1] < problem.state_heads),
+        sums_(is_shared_ ? gradient.shape[0] * problem.state_heads * size() : 0) {}
 
   [[nodiscard]] bool is_available() const { return sums_.is_available(); }
 
-  [[nodiscard]] kernels::GradientRows rows(Index batch, Index head) const {
-    if (!is_shared_) return rows_of(gradient_, batch, head);
-    return {row(batch, head), 1};
+  [[nodiscard]] kernels::GradientRows rows(Index batch, Index state_head) const {
+    if (is_shared_) return {numbers(batch, state_head), static_cast<std::ptrdiff_t>(gradient_.shape[3])};
+    return rows_of(gradient_, batch, problem_.head_of(gradient_, state_head));
   }
 
   void add_up() const {
-    for (Index b = 0; is_shared_ && b < problem_.batch; ++b) {
-      for (Index t = 0; t < problem_.key_length; ++t) {
-        float sum = 0.0F;
-        for (Index g = 0; g < problem_.kv_heads; ++g) sum += row(b, g)[t];
-        *gradient_.at(b, 0, t) = sum;
-      }
+    if (!is_shared_) return;
+    for (Index b = 0; b < gradient_.shape[0]; ++b) {
+      for (Index g = 0; g < problem_.state_heads; ++g) add(b, g);
     }
   }
 
  private:
-  [[nodiscard]] float* row(Index batch, Index head) const {
-    return sums_.data() + (batch * problem_.kv_heads + head) * problem_.key_length;
+  [[nodiscard]] Index size() const { return gradient_.shape[2] * gradient_.shape[3]; }
+  [[nodiscard]] float* numbers(Index batch, Index state_head) const {
+    return sums_.data() + (batch * problem_.state_heads + state_head) * size();
+  }
+
+  /// The numbers of one state, to a gradient that the first of those that share it begins.
+  void add(Index batch, Index state_head) const {
+    const Index head = problem_.head_of(gradient_, state_head);
+    const bool is_first = state_head == 0 || problem_.head_of(gradient_, state_head - 1) < head;
+    const float* from = numbers(batch, state_head);
+    for (Index t = 0; t < gradient_.shape[2]; ++t, from += gradient_.shape[3]) {
+      float* const row = gradient_.at(batch, head, t);
+      for (Index d = 0; d < gradient_.shape[3]; ++d) row[d] = is_first ? from[d] : row[d] + from[d];
+    }
   }
 
   const LinearProblem& problem_;
@@ -88,31 +98,31 @@ Status linear_attention_vjp(const LinearVjpInputs& inputs, const LinearOptions& 
   Status status = make_linear_problem(kRules, inputs.forward, options, {}, problem);
   if (status.is_ok()) status = check(inputs, problem, gradients);
   if (!status.is_ok()) return status;
-  const Index groups = problem.batch * problem.kv_heads;
+  const Index groups = problem.batch * problem.state_heads;
   if (groups == 0) return {};
 
   // The work of the forward pass, twice, and as much again for each gradient.
-  const Index rows = 6 * problem.key_length * problem.kv_heads + 2 * problem.query_length * problem.query_heads;
+  const Index rows = 6 * problem.key_length * problem.state_heads + 2 * problem.query_length * problem.output_heads();
   const int workers = choose_workers(
       executor, static_cast<double>(problem.batch * rows) * static_cast<double>(problem.head_dim * problem.value_dim));
   const Index per_worker = kernels::linear_backward_floats(kernels::kPanel, linear_task(problem, 0));
   const Scratch scratch(per_worker * workers);
-  const SharedBeta beta(problem, gradients.beta);
-  if (!scratch.is_available() || !beta.is_available()) {
+  const SharedGradient query(problem, gradients.query), key(problem, gradients.key), beta(problem, gradients.beta);
+  if (!scratch.is_available() || !query.is_available() || !key.is_available() || !beta.is_available()) {
     return kRules.broken(StatusCode::memory, {"scratch memory must fit, could not get ", scratch.floats(), " floats"});
   }
   parallel_for(executor, {groups, workers, options.stop}, [&](Index group, int worker) {
-    const Index b = group / problem.kv_heads;
-    const Index g = group % problem.kv_heads;
-    const Index h = g * problem.heads_per_group();
+    const Index b = group / problem.state_heads;
+    const Index g = group % problem.state_heads;
+    const Index h = problem.head_of(inputs.output_gradient, g);
     kernels::linear_backward({.forward = linear_task(problem, group),
                               .output_gradient = inputs.output_gradient.at(b, h, 0),
                               .output_gradient_stride = row_stride(inputs.output_gradient),
                               .output_gradient_head_stride = head_stride(inputs.output_gradient),
                               .state_gradient = inputs.state_gradient.at(b, g, 0),
                               .state_gradient_stride = row_stride(inputs.state_gradient),
-                              .query = rows_of(gradients.query, b, h),
-                              .key = rows_of(gradients.key, b, g),
+                              .query = query.rows(b, g),
+                              .key = key.rows(b, g),
                               .value = rows_of(gradients.value, b, g),
                               .decay = rows_of(gradients.decay, b, g),
                               .beta = beta.rows(b, g),
@@ -120,7 +130,7 @@ Status linear_attention_vjp(const LinearVjpInputs& inputs, const LinearOptions& 
                               .scratch = scratch.data() + worker * per_worker});
   });
   if (is_set(options.stop)) return {StatusCode::aborted, "linearAttentionVjp: stopped by its caller"};
-  beta.add_up();
+  for (const SharedGradient* one : {&query, &key, &beta}) one->add_up();
   return {};
 }
 

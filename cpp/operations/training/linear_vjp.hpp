@@ -7,12 +7,12 @@ namespace heed {
 
 struct LinearVjpInputs {
   LinearInputs forward;
-  TensorView<const float> output_gradient;  // of a loss in the output, [B, H, L, E]
+  TensorView<const float> output_gradient;  // of a loss in the output, [B, max(H, G), L, E]
   TensorView<const float> state_gradient;   // in the state that the call leaves, as LinearOutputs::state; default zeros
 };
 
 /// Each has the shape of what it is the gradient of. Those of decay, beta and state may be absent; each is written in
-/// whole. Query heads that share a key, and key heads that share a beta, add theirs.
+/// whole. Heads that share a query, a key or a beta add theirs.
 struct LinearGradients {
   TensorView<float> query, key, value, decay, beta, state;
 };

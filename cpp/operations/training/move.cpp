@@ -61,6 +61,7 @@ Status run(const MoveCall& call, Executor& executor, const StopFlag* stop) {
   if (axis_count < 1 || axis_count > kMostAxes) {
     return kRules.broken(StatusCode::shape, {"there must be 1 to ", kMostAxes, " axes, got ", axis_count});
   }
+  if (before < 0) return kRules.broken(StatusCode::shape, {"first must be at least 0, got ", before});
   if (Status status = check(call, axes); !status.is_ok() || output.length == 0) return status;
   return for_each_part(executor, {.length = output.length, .operation = kRules.operation, .stop = stop},
                        [&](Index first, int length) {
@@ -74,7 +75,7 @@ Status run(const MoveCall& call, Executor& executor, const StopFlag* stop) {
                          Index& index = indices[axis_count - 1];
                          for (Index done = 0; done < length;) {
                            Index place = start;
-                           bool has_number = true;
+                           bool has_number = last.begin < last.end;
                            for (Index i = 0; i + 1 < axis_count; ++i) {
                              place += indices[i] * axes[i].step;
                              has_number = has_number && axes[i].has(indices[i]);

@@ -23,6 +23,6 @@ class FailingAllocation {
 
 }  // namespace heed::testing
 
-/// libFuzzer's entry point. The first byte chooses.
+/// libFuzzer's entry point. The first two bytes choose.
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -3,7 +3,9 @@
 #include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace heed::testing {
 
@@ -11,7 +13,7 @@ LowMemory::LowMemory()
     : data_(static_cast<std::uint8_t*>(
           mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0))) {
   if (data_ == MAP_FAILED) std::abort();
-  clear();
+  ASAN_POISON_MEMORY_REGION(data_, kBytes);
 }
 
 LowMemory::~LowMemory() {
@@ -34,19 +36,27 @@ std::span<std::uint8_t> LowMemory::bytes_at(std::uint32_t address, std::uint32_t
   return {data_ + (address - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data_))), count};
 }
 
-std::vector<std::uint8_t> LowMemory::copy() const {
-  std::vector<std::uint8_t> all;
-  for (int i = 0; i < block_count_; ++i) {
-    const std::span<std::uint8_t> bytes = bytes_at(blocks_[i].address, blocks_[i].bytes);
-    all.insert(all.end(), bytes.begin(), bytes.end());
+void LowMemory::remember() {
+  remembered_.clear();
+  for (const Block& block : blocks()) {
+    const std::span<std::uint8_t> bytes = bytes_at(block.address, block.bytes);
+    remembered_.insert(remembered_.end(), bytes.begin(), bytes.end());
   }
-  return all;
+}
+
+bool LowMemory::is_as_remembered() const {
+  std::span<const std::uint8_t> left = remembered_;
+  return std::ranges::all_of(blocks(), [&](const Block& block) {
+    const bool same = std::memcmp(bytes_at(block.address, block.bytes).data(), left.data(), block.bytes) == 0;
+    left = left.subspan(block.bytes);
+    return same;
+  });
 }
 
 void LowMemory::clear() {
+  ASAN_POISON_MEMORY_REGION(data_, used_);
   used_ = 0;
   block_count_ = 0;
-  ASAN_POISON_MEMORY_REGION(data_, kBytes);
 }
 
 }  // namespace heed::testing

@@ -18,8 +18,9 @@ class LowMemory {
   /// The address of so many bytes, aligned to 64.
   std::uint32_t allocate(std::uint32_t bytes);
   [[nodiscard]] std::span<std::uint8_t> bytes_at(std::uint32_t address, std::uint32_t count) const;
-  /// Of all blocks, to see whether a call wrote any.
-  [[nodiscard]] std::vector<std::uint8_t> copy() const;
+  /// What all blocks hold, to see whether a call wrote any.
+  void remember();
+  [[nodiscard]] bool is_as_remembered() const;
   void clear();
 
  private:
@@ -28,10 +29,13 @@ class LowMemory {
     std::uint32_t address, bytes;
   };
 
+  [[nodiscard]] std::span<const Block> blocks() const { return {blocks_, static_cast<std::size_t>(block_count_)}; }
+
   std::uint8_t* data_;
   std::uint32_t used_ = 0;
   Block blocks_[256];
   int block_count_ = 0;
+  std::vector<std::uint8_t> remembered_;
 };
 
 }  // namespace heed::testing

@@ -58,7 +58,10 @@ class CallMaker {
   }
 
  private:
-  static constexpr Index kMostFloats = 1 << 16;
+  static constexpr Index kMostFloats = 1 << 12;
+  /// More than any call of these sizes reads of numbers whose count its other fields say.
+  static constexpr Index kPlenty = 1 << 14;
+  static constexpr Index kBelow = 20;
 
   template <typename Field>
   static Field& writable(const Field& field) {
@@ -102,7 +105,7 @@ class CallMaker {
     if (random_.chance(0.1)) return random_.below(4);
     return sizes_[random_.below(3)];
   }
-  Index leading() { return are_rows_ ? std::max<Index>(1, size_or_one()) : size_or_one(); }
+  Index leading() { return are_rows_ ? 1 + random_.below(3) : size_or_one(); }
   Index size_or_one() { return random_.chance(0.5) ? 1 : size(); }
 
   float number() {
@@ -144,8 +147,8 @@ class CallMaker {
 
   std::uint32_t plenty() {
     if (plenty_ == 0) {
-      plenty_ = memory_.allocate(4 * kMostFloats);
-      std::memcpy(memory_.bytes_at(plenty_, 4 * kMostFloats).data(), numbers(), 4 * kMostFloats);
+      plenty_ = memory_.allocate(4 * kPlenty);
+      std::memcpy(memory_.bytes_at(plenty_, 4 * kPlenty).data(), numbers(), 4 * kPlenty);
     }
     return plenty_;
   }
@@ -153,23 +156,37 @@ class CallMaker {
   static const float* numbers() {
     static const std::vector<float> all = [] {
       Random random(7);
-      std::vector<float> made(kMostFloats + 64);
+      std::vector<float> made(kPlenty + 64);
       for (float& one : made) one = random.normal();
       return made;
     }();
     return all.data();
   }
 
-  /// Of rows, or of axes: small whole numbers.
+  /// Of rows, or of axes: small whole numbers, seldom one that is none.
   std::uint32_t indices() {
-    constexpr std::uint32_t count = 4096;
-    const std::uint32_t address = memory_.allocate(4 * count);
-    const Index most = 1 + random_.below(20);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const auto index = static_cast<std::int32_t>(random_.chance(0.001) ? -1 : random_.below(most));
-      std::memcpy(&memory_.bytes_at(address, 4 * count)[4 * std::size_t{i}], &index, sizeof index);
+    const std::uint32_t address = memory_.allocate(4 * kMostFloats);
+    const auto most = static_cast<std::size_t>(random_.below(kBelow));
+    std::memcpy(memory_.bytes_at(address, 4 * kMostFloats).data(), whole_numbers()[most].data(), 4 * kMostFloats);
+    if (random_.chance(0.3)) {
+      constexpr std::int32_t none = -1;
+      const auto place = static_cast<std::size_t>(random_.below(64));
+      std::memcpy(&memory_.bytes_at(address, 4 * kMostFloats)[4 * place], &none, sizeof none);
     }
     return address;
+  }
+
+  /// By the largest of them.
+  static const std::vector<std::vector<std::int32_t>>& whole_numbers() {
+    static const std::vector<std::vector<std::int32_t>> all = [] {
+      Random random(8);
+      std::vector<std::vector<std::int32_t>> made(kBelow, std::vector<std::int32_t>(kMostFloats));
+      for (Index most = 0; most < kBelow; ++most) {
+        for (auto& one : made[static_cast<std::size_t>(most)]) one = static_cast<std::int32_t>(random.below(most + 1));
+      }
+      return made;
+    }();
+    return all;
   }
 
   Random& random_;
@@ -201,7 +218,7 @@ void try_call(Random& random, LowMemory& memory) {
       address = memory.allocate(sizeof call);
       std::memcpy(memory.bytes_at(address, sizeof call).data(), &call, sizeof call);
     }
-    const std::vector<std::uint8_t> before = memory.copy();
+    memory.remember();
     const FailingAllocation failing(random);
     const Status status = bindings::run_at<Call>(address, calling_thread());
     if (status.code() != StatusCode::shape && status.code() != StatusCode::option) return;
@@ -209,7 +226,7 @@ void try_call(Random& random, LowMemory& memory) {
     INFO(message);
     CHECK(message.find(": ") != std::string::npos);
     // What is packed piece by piece is checked piece by piece.
-    if constexpr (!std::is_same_v<Call, PackNarrowCall>) CHECK(memory.copy() == before);
+    if constexpr (!std::is_same_v<Call, PackNarrowCall>) CHECK(memory.is_as_remembered());
   }
 }
 

@@ -1,6 +1,6 @@
 // Linear attention.
 
-import type { CallBuilder, Operand, Operation, OutputView } from "../backends/backend.js";
+import type { CallBuilder, Dims4, Operand, Operation, OutputView } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
 import { LINEAR_CALL as CALL, LINEAR_RULE, OPERATION, PANEL } from "../backends/wasm/generated/operation-calls.js";
 
@@ -12,11 +12,11 @@ export interface LinearProblem {
   readonly query: Operand;
   readonly key: Operand;
   readonly value: Operand;
-  /** [batch, key heads, length, head_dim or 1] */
+  /** [batch, value heads, length, head_dim or 1] */
   readonly decay: Operand | null;
-  /** [batch, key heads or 1, length, 1] */
+  /** [batch, value heads or 1, length, 1] */
   readonly beta: Operand | null;
-  /** [batch, key heads, head_dim, value_dim]; for elu value_dim + 1, the last for the denominator. */
+  /** [batch, value heads, head_dim, value_dim]; for elu value_dim + 1, the last for the denominator. */
   readonly state: Operand | null;
   readonly rule: LinearRule;
   readonly causal: boolean;
@@ -44,22 +44,28 @@ export const LINEAR_ATTENTION: Operation<LinearProblem> = {
   work({ query, value }) {
     const [batch, heads, queries, headDim] = query.shape;
     const [, groups, keys, valueDim] = value.shape;
-    const reads = heads * queries + 2 * groups * keys;
+    const reads = Math.max(heads, groups) * queries + 2 * groups * keys;
     return batch * (reads + groups) * headDim * (valueDim + 1);
   },
   cut(problem, workers) {
-    const [batch, heads, queries] = problem.query.shape;
-    const [, groups, keys, valueDim] = problem.value.shape;
+    const [batch, , queries] = problem.query.shape;
+    const [, , keys, valueDim] = problem.value.shape;
     const byKey = [CALL.key, CALL.value, CALL.decay, CALL.beta] as const;
     const states = [CALL.state, CALL.newState] as const;
     const all = [CALL.query, CALL.output, ...byKey, ...states];
     const byBatch: CutAxis = { count: batch, views: all.map((word) => [word, 0, 1]) };
-    const isShared = (word: number): boolean => word === CALL.beta && problem.beta?.shape[1] === 1;
+    const parts = headParts(problem);
+    const { query, key, beta, output } = problem;
+    const isShared = (word: number): boolean => word === CALL.beta && beta?.shape[1] === 1;
     const byHead: CutAxis = {
-      count: groups,
+      count: parts.count,
       views: [
-        ...[CALL.query, CALL.output].map((word) => [word, 1, heads / groups] as const),
-        ...[...byKey, ...states].filter((word) => !isShared(word)).map((word) => [word, 1, 1] as const),
+        [CALL.query, 1, parts.of(query)],
+        [CALL.key, 1, parts.of(key)],
+        [CALL.output, 1, parts.of(output)],
+        ...[CALL.value, CALL.decay, CALL.beta, ...states]
+          .filter((word) => !isShared(word))
+          .map((word) => [word, 1, parts.of(problem.value)] as const),
       ],
     };
     // Without a causal mask all keys come before the first query.
@@ -82,6 +88,13 @@ export const LINEAR_ATTENTION: Operation<LinearProblem> = {
     return { axes: [byBatch, byHead, ...(workers > 0 ? [] : [byToken]), ...columns] };
   },
 };
+
+/** Parts of a call that share no head, and how many heads of a tensor each has. */
+export function headParts({ query, key, value }: Pick<LinearProblem, "query" | "key" | "value">) {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  const count = [query, key, value].reduce((found, { shape }) => divisor(found, shape[1]), 0);
+  return { count, of: ({ shape }: { readonly shape: Dims4 }): number => shape[1] / count };
+}
 
 /** Writes all of a call but its operation and results. */
 export function packLinear(problem: LinearProblem, builder: CallBuilder): void {

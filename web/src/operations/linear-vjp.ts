@@ -4,7 +4,7 @@ import type { Operand, Operation } from "../backends/backend.js";
 import type { CutAxis } from "../backends/cut.js";
 import { LINEAR_VJP_CALL as CALL, LINEAR_CALL, OPERATION } from "../backends/wasm/generated/operation-calls.js";
 import { denseLike } from "./dense-like.js";
-import { LINEAR_ATTENTION, type LinearProblem, packLinear } from "./linear-attention.js";
+import { headParts, LINEAR_ATTENTION, type LinearProblem, packLinear } from "./linear-attention.js";
 
 /** What gradients may be of, in the order of the results. */
 export type LinearGradient = "query" | "key" | "value" | "decay" | "beta" | "state";
@@ -49,31 +49,32 @@ export const LINEAR_VJP: Operation<LinearVjpProblem> = {
   },
   work: ({ forward }) => COST * LINEAR_ATTENTION.work(forward),
   cut({ forward, wanted }) {
-    const [batch, heads] = forward.query.shape;
-    const [, groups] = forward.key.shape;
-    const ofQueries = [LINEAR_CALL.query, CALL.outputGradient, CALL.queryGradient];
-    const ofKeys = [
-      LINEAR_CALL.key,
+    const [batch] = forward.query.shape;
+    const ofQueries = [LINEAR_CALL.query, CALL.queryGradient];
+    const ofKeys = [LINEAR_CALL.key, CALL.keyGradient];
+    const ofStates = [
       LINEAR_CALL.value,
       LINEAR_CALL.decay,
       LINEAR_CALL.state,
       CALL.newStateGradient,
-      CALL.keyGradient,
       CALL.valueGradient,
       CALL.decayGradient,
       CALL.stateGradient,
     ];
     const ofBeta = [LINEAR_CALL.beta, CALL.betaGradient];
-    const isShared = forward.beta !== null && forward.beta.shape[1] < groups;
+    const isShared = forward.beta !== null && forward.beta.shape[1] < forward.value.shape[1];
     const byBatch: CutAxis = {
       count: batch,
-      views: [...ofQueries, ...ofKeys, ...ofBeta].map((word) => [word, 0, 1]),
+      views: [...ofQueries, CALL.outputGradient, ...ofKeys, ...ofStates, ...ofBeta].map((word) => [word, 0, 1]),
     };
+    const parts = headParts(forward);
     const byHead: CutAxis = {
-      count: groups,
+      count: parts.count,
       views: [
-        ...ofQueries.map((word) => [word, 1, heads / groups] as const),
-        ...[...ofKeys, ...(isShared ? [] : ofBeta)].map((word) => [word, 1, 1] as const),
+        ...ofQueries.map((word) => [word, 1, parts.of(forward.query)] as const),
+        ...ofKeys.map((word) => [word, 1, parts.of(forward.key)] as const),
+        [CALL.outputGradient, 1, parts.of(forward.output)],
+        ...[...ofStates, ...(isShared ? [] : ofBeta)].map((word) => [word, 1, parts.of(forward.value)] as const),
       ],
     };
     // The gradient of a beta that heads share is a sum over all of them.

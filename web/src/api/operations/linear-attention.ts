@@ -87,11 +87,12 @@ export function checkLinear(
   const rank = query.shape.length;
   const order = layout === "bhnd" || rank === 2 ? "bhnd" : "bnhd";
   const [batch, queryHeads, queries, headDim] = views.query.shape;
-  const [, groups, , valueDim] = views.value.shape;
+  const [, groups, keys, valueDim] = views.value.shape;
   const stateShape: Dims4 = [batch, groups, headDim, valueDim + (rule === "elu" ? 1 : 0)];
-  const outputShape: Dims4 = [batch, queryHeads, queries, valueDim];
+  const outputShape: Dims4 = [batch, Math.max(queryHeads, groups), queries, valueDim];
   const stateShapes = { view: stateShape, own: perHeadShape(stateShape, rank, layout) };
-  const perToken: PerToken = { where, rule, layout, order, view: views.key, shape: key.shape };
+  const tokens: Dims4 = [batch, groups, keys, headDim];
+  const perToken: PerToken = { where, rule, layout, order, tokens, shape: key.shape };
   const problem: LinearProblem = {
     query: operandOf(query, views.query),
     key: operandOf(key, views.key),
@@ -152,20 +153,25 @@ function viewsOf(
     throw new HeedError("option", `${where}: layout "packed" needs heads (and kvHeads where they differ)`);
   }
   const q = viewOf(where, "query", query.shape, layout, heads ?? 1);
-  const k = viewOf(where, "key", key.shape, layout, kvHeads ?? heads ?? 1);
+  // Of packed heads the query's say how wide a key is.
+  const keyHeads = (key.shape[2] ?? 0) / q.shape[3];
+  const k = viewOf(where, "key", key.shape, layout, Number.isInteger(keyHeads) ? keyHeads : (kvHeads ?? heads ?? 1));
   const v = viewOf(where, "value", value.shape, layout, kvHeads ?? heads ?? 1);
-  check(q.shape[1] > 0 && k.shape[1] > 0, "query, key and value must have at least one head");
+  check(q.shape[1] > 0 && k.shape[1] > 0 && v.shape[1] > 0, "query, key and value must have at least one head");
   check(q.shape[3] > 0, "head_dim must be at least 1");
   check(v.shape[3] > 0, "value_dim must be at least 1");
   check(q.shape[0] === k.shape[0] && q.shape[0] === v.shape[0], "query, key and value must have the same batch");
   check(q.shape[3] === k.shape[3], "query and key must have the same head_dim");
-  check(k.shape[1] === v.shape[1], "key and value heads must match");
   check(k.shape[2] === v.shape[2], "key and value lengths must match");
-  check(q.shape[1] % k.shape[1] === 0, "query heads must be a multiple of key and value heads");
+  check(v.shape[1] % k.shape[1] === 0, "value heads must be a multiple of key heads");
+  check(
+    q.shape[1] % v.shape[1] === 0 || v.shape[1] % q.shape[1] === 0,
+    "query heads must be a multiple or a divisor of value heads",
+  );
   check(!causal || q.shape[2] === k.shape[2], "query and key lengths must match unless causal is false");
   for (const [name, count, wanted] of [
     ["heads", q.shape[1], heads],
-    ["kvHeads", k.shape[1], kvHeads],
+    ["kvHeads", v.shape[1], kvHeads],
   ] as const) {
     if (wanted === null || wanted === count) continue;
     throw new HeedError("option", `${where}: ${name} is ${wanted}, but the shapes have ${count}`);
@@ -186,17 +192,17 @@ function isOnePer({ shape }: ReadTensor, axes: readonly number[]): boolean {
   return sameShape(shape, axes) || sameShape(shape, [...axes, 1]);
 }
 
-/** A call with numbers for each token and head, and its key. */
+/** A call with numbers for each token and head: the shape of its key as the caller wrote it, and as it were with the values' heads. */
 interface PerToken {
   readonly where: string;
   readonly rule: LinearRule;
   readonly layout: Layout;
   readonly order: "bhnd" | "bnhd";
-  readonly view: View;
+  readonly tokens: Dims4;
   readonly shape: readonly number[];
 }
 
-function readDecay(decay: ReadTensor | null, { where, rule, layout, order, view, shape }: PerToken): Operand | null {
+function readDecay(decay: ReadTensor | null, { where, rule, layout, order, tokens, shape }: PerToken): Operand | null {
   const isGated = rule === "gated" || rule === "gated-delta";
   if (!isGated && decay !== null) {
     throw new HeedError("option", `${where}: decay is for the gated rules alone, got rule "${rule}"`);
@@ -204,10 +210,10 @@ function readDecay(decay: ReadTensor | null, { where, rule, layout, order, view,
   if (!isGated) return null;
   if (decay === null)
     throw new HeedError("option", `${where}: the gated rules need decay, got ${showValue(undefined)}`);
-  const [batch, heads, length, dim] = view.shape;
+  const [batch, heads, length, dim] = tokens;
   const narrow = perTokenShape(shape, layout, heads, null);
   const wide = perTokenShape(shape, layout, heads, dim);
-  if (sameShape(decay.shape, wide)) return operandOf(decay, denseView(order, view.shape));
+  if (sameShape(decay.shape, wide)) return operandOf(decay, denseView(order, tokens));
   if (isOnePer(decay, narrow)) return operandOf(decay, denseView(order, [batch, heads, length, 1]));
   throw new HeedError(
     "shape",
@@ -215,12 +221,12 @@ function readDecay(decay: ReadTensor | null, { where, rule, layout, order, view,
   );
 }
 
-function readBeta(beta: ReadTensor | null, { where, rule, layout, order, view, shape }: PerToken): Operand | null {
+function readBeta(beta: ReadTensor | null, { where, rule, layout, order, tokens, shape }: PerToken): Operand | null {
   if (beta === null) return null;
   if (rule !== "delta" && rule !== "gated-delta") {
     throw new HeedError("option", `${where}: beta is for the delta rules alone, got rule "${rule}"`);
   }
-  const [batch, heads, length] = view.shape;
+  const [batch, heads, length] = tokens;
   const perHead = perTokenShape(shape, layout, heads, null);
   const shared = perTokenShape(shape, layout, 1, null);
   if (isOnePer(beta, perHead)) return operandOf(beta, denseView(order, [batch, heads, length, 1]));

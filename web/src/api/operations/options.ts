@@ -81,9 +81,9 @@ export const ROPE_OPTIONS = [
 export interface LinearOptions {
   /** How a token changes the state: see docs/semantics/caches-and-positions.md. */
   readonly rule: LinearRule;
-  /** For the gated rules, which need it: logarithms, one for each key head and token, or also for each dimension. Shaped as the key. */
+  /** For the gated rules, which need it: logarithms, one for each value head and token, or also for each dimension. Shaped as the key. */
   readonly decay?: TensorInput | undefined;
-  /** For the delta rules: one for each token and key head, or for all heads. Shaped as the key, with a last axis of 1 or none. Default 1. */
+  /** For the delta rules: one for each token and value head, or for all heads. Shaped as the key, with a last axis of 1 or none. Default 1. */
   readonly beta?: TensorInput | undefined;
   /** The state that an earlier call returned: [B, G, D, E], for elu [B, G, D, E + 1]. Default zeros. */
   readonly state?: TensorInput | undefined;
@@ -95,7 +95,7 @@ export interface LinearOptions {
   readonly layout?: Layout | undefined;
   /** The number of query heads: needed by `layout: "packed"`, otherwise checked against the shape. */
   readonly heads?: number | undefined;
-  /** The number of key and value heads. Default `heads`. */
+  /** The number of value heads, of which each has a state. Default `heads`. */
   readonly kvHeads?: number | undefined;
   /** Leaves the results in the engine, as tensors. Default false. */
   readonly keep?: boolean | undefined;
@@ -104,7 +104,7 @@ export interface LinearOptions {
 
 /** What `linearAttention` gives: the output, and the state after the last token. */
 export interface LinearResult<O = LinearOptions> {
-  /** It has the query's rank and layout. */
+  /** It has the query's rank and layout, and as many heads as the query or the value, whichever has more. */
   readonly output: Returned<O>;
   /** [B, G, D, E], for elu [B, G, D, E + 1], with the leading axes that the query has. */
   readonly state: Returned<O>;
