@@ -1,5 +1,5 @@
-// Prints which lines the tests run: `npm run coverage`, of TypeScript by the unit and conformance projects in Node, of C++ by heed_tests,
-// natively. `npm run coverage -- ts` or `-- cpp` is one of the two. Each lists the files with most lines that no test runs.
+// Prints which lines the tests run: `npm run coverage`, of TypeScript by the tests in Node and on the software GPU, of C++
+// by heed_tests, natively. `npm run coverage -- ts` or `-- cpp` is one of the two. Each lists the files with most lines that no test runs.
 
 import { build } from "./build.js";
 import { ensureDependencies } from "./lib/dependencies.js";

@@ -1,4 +1,4 @@
-// Which lines of web/src the unit and conformance projects run, by V8's own counters.
+// Which lines of web/src the tests in Node and those on the software GPU run, by V8's own counters.
 
 import { readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -13,6 +13,7 @@ const ARGS = [
   "run",
   "--project=unit",
   "--project=conformance",
+  "--project=chromium-webgpu",
   "--coverage.enabled",
   "--coverage.provider=v8",
   "--coverage.reporter=json",
@@ -26,7 +27,7 @@ const ARGS = [
 /** @param {import("../toolchain/find.js").Common} toolchain */
 export async function coverTypeScript({ env }) {
   rmSync(folder, { recursive: true, force: true });
-  await step("test TypeScript in Node, counting", () => run(process.execPath, ARGS, { cwd: root, env }));
+  await step("test TypeScript in Node and on a GPU, counting", () => run(process.execPath, ARGS, { cwd: root, env }));
   /** @type {Record<string, FileCoverage>} */
   const report = JSON.parse(readFileSync(join(folder, "coverage-final.json"), "utf8"));
   const files = Object.entries(report).map(([path, { statementMap, s }]) => {
@@ -39,7 +40,7 @@ export async function coverTypeScript({ env }) {
     return { file: relative(root, path), lines: lines.size, missing: missing.sort((a, b) => a - b) };
   });
   reportCoverage(
-    "TypeScript, statements by line, in Node: heed/viz, WebGPU and workers are tested in browsers",
+    "TypeScript, statements by line, in Node and on a GPU: heed/viz and what workers run are tested in browsers",
     files,
     3,
   );

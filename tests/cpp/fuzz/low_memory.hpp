@@ -7,6 +7,9 @@
 
 namespace heed::testing {
 
+/// The address of a copy of numbers, which nothing may write to, nor read what follows.
+std::uint32_t constant_in_low_memory(std::span<const float> numbers);
+
 /// Blocks of exactly the size that was asked for: AddressSanitizer reports whatever is read or written beside them.
 class LowMemory {
  public:

@@ -5,6 +5,7 @@
 #include <bit>
 #include <catch_amalgamated.hpp>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "bindings/narrow_operations.hpp"
@@ -117,9 +118,13 @@ class CallMaker {
   /// nothing.
   PackedView view(std::array<Index, 4> shape, Index padding) {
     const bool is_possible = std::ranges::all_of(shape, [](Index size) { return size >= 0 && size < 1000; });
-    for (std::size_t axis = 0; is_possible && shape[0] * shape[1] * shape[2] * shape[3] > kMostFloats; ++axis) {
-      shape[axis] = 1;
-    }
+    // Sizes of an empty tensor count as well: others may have so many numbers.
+    const auto many = [&shape] {
+      return std::accumulate(shape.begin(), shape.end(), Index{1},
+                             [](Index product, Index size) { return product * std::max<Index>(size, 1); });
+    };
+    for (std::size_t axis = 0; is_possible && many() > kMostFloats; ++axis)
+      shape[axis] = std::min<Index>(shape[axis], 1);
     PackedView made{};
     Index stride = 1;
     for (std::size_t axis = 4; axis-- > 0;) {
@@ -145,12 +150,9 @@ class CallMaker {
     return address;
   }
 
-  std::uint32_t plenty() {
-    if (plenty_ == 0) {
-      plenty_ = memory_.allocate(4 * kPlenty);
-      std::memcpy(memory_.bytes_at(plenty_, 4 * kPlenty).data(), numbers(), 4 * kPlenty);
-    }
-    return plenty_;
+  static std::uint32_t plenty() {
+    static const std::uint32_t address = constant_in_low_memory({numbers(), kPlenty});
+    return address;
   }
 
   static const float* numbers() {
@@ -193,7 +195,6 @@ class CallMaker {
   LowMemory& memory_;
   bool are_rows_;
   Index sizes_[3];
-  std::uint32_t plenty_ = 0;
 };
 
 /// Those of attention and of caches point to more than their parameters say: attention.cpp has them.
