@@ -78,11 +78,11 @@ function plots(found, documents) {
   const leads = peers(found, documents).flatMap(({ what, claims: [one = 0, two = 0], is }) => {
     const [shape = what] = what.split(", over");
     return [
-      { name: `${shape}, 1 thread`, values: [one, is[0] ?? null] },
-      { name: `${shape}, 2 threads`, values: [two, is[1] ?? null] },
+      { name: `${shape}, 1 thread`, values: [is[0] ?? null, one] },
+      { name: `${shape}, 2 threads`, values: [is[1] ?? null, two] },
     ];
   });
-  const measured = leads.filter(({ values }) => values[1] !== null);
+  const measured = leads.filter(({ values }) => values[0] !== null);
   const steps = found.train?.steps.map((study) => ({
     name: `${study.model}, 2 threads`,
     values: ["heed:training@2", "jax:training@1", "tfjs:training@1"].map((name) => msOf(study, name)),
@@ -91,7 +91,7 @@ function plots(found, documents) {
   return [
     measured.length === 0
       ? ""
-      : bars("How many times as fast as onnxruntime-web", ["claimed", "measured here"], measured, times),
+      : bars("How many times as fast as onnxruntime-web", ["measured here", "claimed"], measured, times),
     steps === undefined || steps.length === 0
       ? ""
       : bars("A step of training, ms", ["heed", "jax-js", "TensorFlow.js"], steps, (ms) => ms.toFixed(0)),
@@ -143,9 +143,9 @@ function sizesTable(sizes) {
 const frame = (table) => `<div class="frame"><table>${table}</table></div>`;
 
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1d1f27; --soft: #5a5d68; --paper: #fcfbf8; --line: #d9d6cc; --one: #9a9fb3; --two: #4b4fc4; --three: #b65a2e; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e9e7e1; --soft: #a9acb6; --paper: #121419; --line: #363a45; --one: #6d7283; --two: #9da1ff; --three: #e08a5b; } }
-@media print { :root { --ink: #000; --soft: #333; --paper: #fff; --line: #999; --one: #aaa; --two: #000; --three: #666; } section { break-inside: auto; } tr, svg { break-inside: avoid; } }
+:root { color-scheme: light dark; --ink: #1d1f27; --soft: #5a5d68; --paper: #fcfbf8; --line: #d9d6cc; --one: #4b4fc4; --two: #9a9fb3; --three: #b65a2e; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e9e7e1; --soft: #a9acb6; --paper: #121419; --line: #363a45; --one: #9da1ff; --two: #6d7283; --three: #e08a5b; } }
+@media print { :root { --ink: #000; --soft: #333; --paper: #fff; --line: #999; --one: #000; --two: #aaa; --three: #666; } section { break-inside: auto; } tr, svg { break-inside: avoid; } }
 body { max-width: 60rem; margin: 0 auto; padding: 1rem; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 h1, h2, h3 { font-family: Georgia, serif; font-weight: 500; line-height: 1.25; }
 h2 { margin-top: 2.2em; border-top: 1px solid var(--line); padding-top: 0.6em; }
@@ -155,9 +155,10 @@ dd { margin: 0; }
 .frame { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-svg { width: 100%; height: auto; font: 13px system-ui, sans-serif; }
+figure { margin: 1rem 0; overflow-x: auto; }
+svg { width: 100%; min-width: 34rem; height: auto; font: 13px system-ui, sans-serif; }
+@media print { svg { min-width: 0; } }
 svg text { fill: var(--ink); }
 svg .soft { fill: var(--soft); }
 .s0 { fill: var(--one); } .s1 { fill: var(--two); } .s2 { fill: var(--three); }
-.alone .s0 { fill: var(--two); }
 `;

@@ -28,6 +28,6 @@ export function bars(title, series, groups, show) {
       `<rect class="s${at}" x="${NAMES + at * 150}" y="4" width="10" height="10" /><text x="${NAMES + 16 + at * 150}" y="13">${escaped(name)}</text>`,
   );
   const isAlone = series.length === 1;
-  return `<figure${isAlone ? ' class="alone"' : ""}><figcaption><h3>${escaped(title)}</h3></figcaption>
+  return `<figure><figcaption><h3>${escaped(title)}</h3></figcaption>
 <svg viewBox="0 ${isAlone ? 0 : -24} ${WIDTH} ${groups.length * height + (isAlone ? 0 : 24)}" role="img" aria-label="${escaped(title)}">${isAlone ? "" : `<g transform="translate(0 -24)">${keys.join("")}</g>`}${drawn.join("\n")}</svg></figure>`;
 }

@@ -90,9 +90,16 @@ describe.each(BROWSERS)("%s", (_name, open) => {
   test("trains the first task of Learning", { timeout: 300_000 }, async () => {
     await page.go(`${site.plain}learning.html`);
     await expect.poll(() => page.valueOf(STANDS)).toBe(true);
-    await page.valueOf(`[...document.querySelectorAll("button")].find((one) => one.textContent === "Train").click()`);
-    const said = `document.querySelector(".learning-stage [role=status]").textContent`;
+    const press = (kind: string, text: string) =>
+      page.valueOf(
+        `[...document.querySelectorAll("${kind}")].find((one) => one.textContent.trim() === "${text}").click()`,
+      );
+    // What comes first is guessed.
+    await press("label", "d");
+    await press("button", "Train");
+    const said = `[...document.querySelectorAll(".learning-stage [role=status]")].map((one) => one.textContent).join("\\n")`;
     await expect.poll(() => page.valueOf(said), { timeout: 250_000 }).toContain("steps in");
+    expect(await page.valueOf(`document.querySelector(".learning-word").textContent`)).toBe("stressed → desserts");
     expect(await page.valueOf("window.complaints")).toEqual([]);
   });
 });
