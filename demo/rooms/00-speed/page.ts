@@ -1,14 +1,12 @@
 // How fast this device is, and an address that says so to others.
 
 import type { Capabilities } from "heed";
-import versions from "../../../docs/record.json";
-import { version } from "../../../package.json";
 import { messageOf } from "../../src/brought/arrays.js";
 import { startFrame } from "../../src/page/frame.js";
 import { copyFrom } from "../../src/ui/code.js";
 import { LongWork } from "../../src/ui/controls.js";
 import { button, fact, find, h, heads, line, tableFrame } from "../../src/ui/dom.js";
-import { bytes, exact } from "../../src/ui/numbers.js";
+import { exact } from "../../src/ui/numbers.js";
 import { pause } from "../../src/ui/pieces.js";
 import { groupsOf, type Measure } from "./measures.js";
 import { addressOf, type Figures, hasFigures, openSent, type Result, type Times } from "./result.js";
@@ -21,6 +19,7 @@ const WORKERS = { "shared-memory": "shared memory", "private-memory": "memories 
 
 startFrame();
 
+const version = find("#downloads", HTMLElement).dataset["version"] ?? "";
 const GROUPS = groupsOf(navigator.hardwareConcurrency);
 const sent = openSent();
 /** Milliseconds, or why it does not run here. */
@@ -43,7 +42,7 @@ const work = new LongWork({
     return "Timed.";
   },
 });
-find("#speed", HTMLElement).append(facts, told, work.line(share), rows, downloads());
+find("#speed", HTMLElement).append(facts, told, work.line(share), rows);
 sent.listen(show);
 show();
 
@@ -165,14 +164,6 @@ function tableOf(title: string, measures: readonly Measure[]): HTMLElement {
     h("tbody", {}, ...lines),
   );
   return tableFrame(title, table);
-}
-
-/** What a page loads of this version, as a server with brotli sends it. */
-function downloads(): HTMLElement {
-  const title = "What a page loads: entries with what they need at once, and the largest variant of each module";
-  const lines = Object.entries(versions[0]?.bytes ?? {}).map(([name, count]) => line(name, [bytes(count)]));
-  const table = h("table", { class: "plain-table" }, h("caption", {}, title), h("tbody", {}, ...lines));
-  return tableFrame("Downloads", table);
 }
 
 function cellsOf({ rate }: Measure, times: Times | undefined): (Node | string)[] {
