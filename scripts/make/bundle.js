@@ -1,13 +1,13 @@
 // Builds dist from web/src: ES modules for browsers and Node, the files that may be hosted, and the declarations of the public entries.
 
 import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { build } from "vite";
 import { MODULES, moduleFile } from "./artefacts.js";
 import { bareShaders } from "./bare-shaders.js";
 import { declare } from "./declarations.js";
 import { generated } from "./generate.js";
-import { LazyChunks, OPENER } from "./lazy-chunks.js";
+import { fileOf, LazyChunks, OPENER } from "./lazy-chunks.js";
 import { noticesFile } from "./notices.js";
 import { publicNames } from "./public-names.js";
 import { pureStatements } from "./pure-statements.js";
@@ -58,6 +58,22 @@ const EXPR_ENTRIES = { expr: "web/src/expr/index.ts" };
 /** The same surface with WebAssembly and worker as files. It is a bundle of its own, since no page loads both. */
 const HOSTED_ENTRIES = { assets: "web/src/index.ts" };
 
+/** Its modules in the place of others. @type {Readonly<Record<string, string>>} */
+const HOSTED = {
+  "web/src/backends/wasm/inlined.ts": "web/src/backends/wasm/hosted.ts",
+  "web/src/backends/wasm/inlined-more.ts": "web/src/backends/wasm/hosted-more.ts",
+};
+
+/** Entries for Cloudflare Workers, in a folder of their own, whose WebAssembly is imported. */
+const { reference: _, ...WORKERD_ENTRIES } = ENTRIES;
+
+/** Likewise. @type {Readonly<Record<string, string>>} */
+const WORKERD = {
+  "web/src/backends/wasm/inlined.ts": "web/src/backends/wasm/imported.ts",
+  "web/src/platform/host.ts": "web/src/platform/workerd/host.ts",
+  "web/src/platform/next-task.ts": "web/src/platform/workerd/next-task.ts",
+};
+
 /** The strings that bundlers search for: addresses in imports and URLs, and the type of a worker. */
 const LOOKED_FOR = /\b(import\(|new URL\(|type:)`([^`$]+)`/g;
 
@@ -90,21 +106,43 @@ const importsOfPages = {
 };
 
 /**
- * Replaces inlined.ts by hosted.ts, and what it imports likewise.
- * @type {import("vite").Plugin}
+ * Replaces modules by others, which may import what they replace.
+ * @param {Readonly<Record<string, string>>} others @returns {import("vite").Plugin}
  */
-const hosted = {
-  name: "heed-hosted",
+const inPlaceOf = (others) => ({
+  name: "heed-in-place-of",
   enforce: "pre",
   resolveId(source, importer) {
-    const name = /\/inlined(|-more)\.js$/.exec(source);
-    if (importer === undefined || name === null) return undefined;
-    return join(dirname(importer), source.replace(name[0], `/hosted${name[1]}.ts`));
+    const other = others[relative(root, fileOf(source, importer))];
+    return other === undefined || importer === join(root, other) ? undefined : join(root, other);
   },
+});
+
+/**
+ * Leaves the addresses of the hosted files to bundlers.
+ * @type {import("vite").Plugin}
+ */
+const addresses = {
+  name: "heed-addresses",
   generateBundle(_options, output) {
     for (const file of Object.values(output)) {
       if (file.type === "chunk") file.code = file.code.replaceAll("HEED_MODULE_URL", "import.meta.url");
     }
+  },
+};
+
+/**
+ * The binaries and their glue are beside the folder of the entries for Workers.
+ * @type {import("vite").Plugin}
+ */
+const binariesBeside = {
+  name: "heed-binaries-beside",
+  enforce: "pre",
+  resolveId(source) {
+    const binary = /\/assets\/.*\.wasm$/.exec(source)?.[0];
+    const glue = /\/glue\/(.*\.js)$/.exec(source)?.[1];
+    if (binary !== undefined) return { id: `..${binary}`, external: true };
+    return glue === undefined ? undefined : { id: `../glue-${glue}`, external: true };
   },
 };
 
@@ -124,26 +162,31 @@ export async function bundle() {
   rmSync(dist, { recursive: true, force: true });
   const index = loadedWith(ENTRIES.index, SHARED_LATER);
   const lazy = new LazyChunks(LAZY, index);
-  await bundleEntries(lazy.entries, [plainStrings, lazy.own, lazy.users], [{ name: "shared", minShareCount: 2 }]);
+  await bundleEntries(lazy.entries, [plainStrings, lazy.own, lazy.users()], [{ name: "shared", minShareCount: 2 }]);
 
   const isOfIndex = (/** @type {string} */ id) => index.has(id) || id === OPENER;
   // heed/layers comes beside heed/text, which holds what both have in common.
   const text = loadedWith(ENTRIES.text);
   // heed/train comes beside heed/layers, which holds what both have in common with other operations.
   const layers = loadedWith(ENTRIES.layers, ...LAZY.extra);
-  await bundleEntries(
-    ENTRIES,
-    [plainStrings, importsOfPages, lazy.users, publicNames, pureStatements],
-    [
-      { name: "index", test: isOfIndex },
-      { name: "text", test: (id) => text.has(id) },
-      { name: "layers", test: (id) => layers.has(id) },
-    ],
-  );
+  const groups = [
+    { name: "index", test: isOfIndex },
+    { name: "text", test: (/** @type {string} */ id) => text.has(id) },
+    { name: "layers", test: (/** @type {string} */ id) => layers.has(id) },
+  ];
+  const ofEntries = [plainStrings, importsOfPages, publicNames, pureStatements];
+  const ofExpr = [plainStrings, errorsOfIndex, pureStatements];
+  await bundleEntries(ENTRIES, [lazy.users(), ...ofEntries], groups);
   await bundleEntries(VIEW_ENTRIES, [pureStatements], []);
-  await bundleEntries(EXPR_ENTRIES, [plainStrings, errorsOfIndex, pureStatements], []);
-  const ofAssets = [plainStrings, hosted, lazy.users, publicNames, pureStatements];
-  await bundleEntries(HOSTED_ENTRIES, ofAssets, [{ name: "assets", test: isOfIndex }], "glue-[name].js");
+  await bundleEntries(EXPR_ENTRIES, ofExpr, []);
+  const ofAssets = [plainStrings, inPlaceOf(HOSTED), addresses, lazy.users(), publicNames, pureStatements];
+  await bundleEntries(HOSTED_ENTRIES, ofAssets, [{ name: "assets", test: isOfIndex }], {
+    chunkFileNames: "glue-[name].js",
+  });
+  const workerd = { outDir: join(dist, "workerd") };
+  const ofWorkerd = [inPlaceOf(WORKERD), binariesBeside, lazy.users("../"), ...ofEntries];
+  await bundleEntries(WORKERD_ENTRIES, ofWorkerd, groups, workerd);
+  await bundleEntries(EXPR_ENTRIES, ofExpr, [], workerd);
 }
 
 /**
@@ -151,14 +194,14 @@ export async function bundle() {
  * @param {import("vite").Plugin[]} plugins
  * @param {import("vite").Rolldown.CodeSplittingGroup[]} groups
  */
-async function bundleEntries(entries, plugins, groups, chunkFileNames = "[name].js") {
+async function bundleEntries(entries, plugins, groups, { outDir = dist, chunkFileNames = "[name].js" } = {}) {
   await build({
     configFile: false,
     logLevel: "warn",
     root,
     plugins: [bareShaders, shortLines, ...plugins],
     build: {
-      outDir: dist,
+      outDir,
       emptyOutDir: false,
       target: "es2022",
       // Every consumer has a bundler or HTTP compression of its own; source maps would double the download.
@@ -191,13 +234,12 @@ function importedLater(path) {
 function loadedWith(...paths) {
   const found = new Set(paths.map((path) => join(root, path)));
   for (const file of found) {
+    // What replaces it in another bundle.
+    for (const { [relative(root, file)]: other } of [HOSTED, WORKERD]) if (other) found.add(join(root, other));
     for (const [, specifier = ""] of readFileSync(file.replace(/\?raw$/, ""), "utf8").matchAll(
       /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.(?:js|css\?raw))";/gm,
     )) {
-      const imported = join(dirname(file), specifier.replace(/\.js$/, ".ts"));
-      found.add(imported);
-      // hosted.ts replaces it in one of the bundles.
-      if (imported.endsWith("/inlined.ts")) found.add(imported.replace(/inlined\.ts$/, "hosted.ts"));
+      found.add(fileOf(specifier, file));
     }
   }
   return found;

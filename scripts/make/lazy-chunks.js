@@ -1,7 +1,7 @@
 // Chunks that are loaded at the first use of something. Each is a function of the values that it shares with the entry: would it import
 // them, a bundler that writes several files had to keep these values, beside everything that is, for pages that never load the chunk.
 
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { pairs } from "./name-lists.js";
 import { root } from "./root.js";
 
@@ -65,16 +65,16 @@ export class LazyChunks {
   }
 
   /**
-   * For every bundle that imports one of them.
+   * For every bundle that imports one of them, from where it is.
    * @returns {import("vite").Plugin}
    */
-  get users() {
+  users(folder = "./") {
     return {
       name: "heed-uses-lazy-chunks",
       enforce: "pre",
       resolveId: (source) => {
         if (source === OPENER) return source;
-        return source.startsWith(`${OPENER}:`) ? { id: source.replace(/.*:/, "./"), external: true } : undefined;
+        return source.startsWith(`${OPENER}:`) ? { id: source.replace(/.*:/, folder), external: true } : undefined;
       },
       load: (id) => (id === OPENER ? this.#openerCode() : undefined),
       transform: (code, id) => {
@@ -136,4 +136,4 @@ export class LazyChunks {
 }
 
 /** @param {string} source @param {string | undefined} importer */
-const fileOf = (source, importer = "") => join(dirname(importer), source.replace(/\.js$/, ".ts"));
+export const fileOf = (source, importer = "") => resolve(dirname(importer), source.replace(/\.js$/, ".ts"));

@@ -48,6 +48,15 @@ export async function findChromium() {
   return findProgram({ title, variable, names, packages: ["chromium"] });
 }
 
+/** Chromium that loads extensions, which its shell does not, nor does Chrome. @returns {Promise<import("./programs.js").Search>} */
+export const findWholeChromium = () =>
+  findProgram({
+    title: "Chromium",
+    variable: "CHROMIUM_PATH",
+    names: ["chromium", "chromium-browser", "/Applications/Chromium.app/Contents/MacOS/Chromium"],
+    packages: ["chromium"],
+  });
+
 /** @returns {Promise<import("./programs.js").Search>} */
 export const findFirefox = () =>
   findProgram({

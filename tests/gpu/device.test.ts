@@ -2,8 +2,10 @@
 
 import { afterAll, describe, expect, test } from "vitest";
 import guide from "../../docs/webgpu.md?raw";
-import { createHeed, type Tensor, type TensorLike } from "../../web/src/index.js";
+import { createHeed, type Heed, type Tensor, type TensorLike } from "../../web/src/index.js";
+import { MLP } from "../../web/src/layers/index.js";
 import { attention as reference, rope as ropeReference } from "../../web/src/reference/index.js";
+import { AdamW, gradients, meanSquaredError } from "../../web/src/train/index.js";
 import { errorOf } from "../support/cases.js";
 import { boundsFor, WGSL, withinOutput } from "../support/error-model.js";
 import { type TestDevice, testDevice } from "../support/gpu-device.js";
@@ -286,6 +288,44 @@ describe("the loss of a device", () => {
     expectRight((await heed.attention(query, key, value)).output.data);
     expect(heed.capabilities).toMatchObject({ backend: "wasm", webgpu: null });
     expect(heed.capabilities.reasons.join()).toContain("the GPU device is lost");
+  });
+
+  test("changes nothing for what WebAssembly computes beside: gradients and steps that are under way", async () => {
+    const { device } = await testDevice();
+    using gpu = await createHeed({ backend: "webgpu", device });
+    using wasm = await createHeed({ backend: "wasm" });
+    const train = async (engine: Heed, lose: () => void) => {
+      const model = new MLP({ dim: 8, hidden: 16, engine }).init({ seed: 1 });
+      const optimizer = new AdamW(model);
+      const step = async (): Promise<number> => {
+        const { loss } = await gradients(model, async (pass) => ({
+          loss: await meanSquaredError(await model.forward(query, { pass }), query, { pass }),
+        }));
+        await optimizer.step();
+        return loss;
+      };
+      await step();
+      const steps = [step(), engine.attentionVjp(query, key, value)] as const;
+      lose();
+      const [loss, { backward }] = await Promise.all(steps);
+      return [loss, await backward(query), await step(), await model.readParameters()];
+    };
+    expect(await train(gpu, () => device.destroy())).toEqual(await train(wasm, () => {}));
+    expect(gpu.capabilities).toMatchObject({ backend: "wasm", webgpu: null });
+  });
+
+  test("ends a layer's pass over a tensor that lived on it, and the next one is right", async () => {
+    const { device } = await testDevice();
+    using heed = await createHeed({ backend: "webgpu", device });
+    const model = new MLP({ dim: 8, hidden: 16, engine: heed }).init({ seed: 1 });
+    const expected = (await model.forward(query)).data;
+    using q = heed.tensor(query.data, query.shape);
+    const passing = model.forward(q);
+    device.destroy();
+    const passed = await passing.catch((error: unknown) => error);
+    if (passed instanceof Error) expect(passed).toMatchObject({ name: "HeedError", code: "device-lost" });
+    else expect(passed).toMatchObject({ data: expected });
+    expect((await model.forward(query)).data).toEqual(expected);
   });
 
   test("opens another in place of heed's own", async () => {

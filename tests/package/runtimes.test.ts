@@ -1,10 +1,10 @@
 // The packed package in runtimes without a page: this Node, the newest, Deno and Bun.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Consumer } from "./support/consumer.js";
 import { expectRight, type Outcome } from "./support/outcome.js";
+import { expectParts, type Parts } from "./support/parts.js";
+import { programOf } from "./support/program.js";
 
 interface Runtime {
   readonly name: string;
@@ -58,10 +58,13 @@ const RUNTIMES: readonly Runtime[] = [
 
 const consumer = await Consumer.make("runtimes", "scripts");
 await consumer.add("page/compute.js", "compute.js");
+await consumer.add("page/parts.js", "parts.js");
 
 describe.each(RUNTIMES)("$name", ({ packages, program, args, variant }) => {
+  const executable = (): string => (packages === null ? process.execPath : programOf(packages, program));
+
   test("computes with both entries, and ends by itself", async () => {
-    const { stdout, stderr } = await consumer.run(programOf(packages, program), [...args, "run.mjs"], 30_000);
+    const { stdout, stderr } = await consumer.run(executable(), [...args, "run.mjs"], 30_000);
     expect(stderr).toBe("");
     const found: Readonly<Record<"heed" | "assets", Outcome>> = JSON.parse(stdout);
     for (const outcome of [found.heed, found.assets]) {
@@ -70,8 +73,16 @@ describe.each(RUNTIMES)("$name", ({ packages, program, args, variant }) => {
     }
   });
 
+  test("computes with every part of the package, and a model from a file as it is on disk", async () => {
+    const { stdout, stderr } = await consumer.run(executable(), [...args, "parts.mjs"], 30_000);
+    expect(stderr).toBe("");
+    const found: Parts = JSON.parse(stdout);
+    expectParts(found);
+    expect(found.worker).toBe("shared-memory");
+  });
+
   test("takes every override of where the parts are from", async () => {
-    const { stdout, stderr } = await consumer.run(programOf(packages, program), [...args, "overrides.mjs"], 30_000);
+    const { stdout, stderr } = await consumer.run(executable(), [...args, "overrides.mjs"], 30_000);
     expect(stderr).toBe("");
     const found: Readonly<Record<string, Outcome>> = JSON.parse(stdout);
     expect(Object.keys(found).sort()).toEqual(["binary", "module", "url", "workerFactory", "workerUrl"]);
@@ -85,7 +96,7 @@ describe.each(RUNTIMES)("$name", ({ packages, program, args, variant }) => {
 
 test("importing needs and leaves no globals, and exports only names of the surface", async () => {
   const { stdout } = await consumer.run(process.execPath, ["import.mjs"]);
-  expect(stdout.trim().split(",")).toEqual([
+  expect(stdout.split("\n")[0]?.split(",")).toEqual([
     "HeedError",
     "alibiSlopes",
     "attention",
@@ -98,12 +109,6 @@ test("importing needs and leaves no globals, and exports only names of the surfa
     "rope",
     "sinusoidal",
   ]);
+  // What Cloudflare Workers import.
+  expect((await consumer.run(process.execPath, ["--conditions=workerd", "import.mjs"])).stdout).toBe(stdout);
 });
-
-function programOf(packages: Runtime["packages"], program: string): string {
-  if (packages === null) return process.execPath;
-  const places = packages.map((name) => join(inject("tools"), "node_modules", name, program));
-  const found = places.find((place) => existsSync(place));
-  if (found === undefined) throw new Error(`npm brought none of ${packages.join(", ")} to this machine`);
-  return found;
-}

@@ -16,6 +16,8 @@ export interface Asked {
   /** What is ringed, 0 being none, or underlined by dots. The ringed one is what was pressed; without one the asker was. */
   readonly ringed?: number;
   readonly dotted?: readonly number[];
+  /** What follows the word before it without a space, as a full stop does. */
+  readonly tight?: readonly number[];
 }
 
 /** Weights below them have no arc, and no figure under their word. */
@@ -32,16 +34,25 @@ interface Part {
   readonly hollow: SVGPathElement;
 }
 
-/** `last`: an element that is the last word; `pressed`: a word, counted from 1; without it words are no buttons. */
-export function arcs({ last, pressed }: { readonly last?: HTMLElement; readonly pressed?: (place: number) => void }) {
+interface Parts {
+  /** Is the last word. */
+  readonly last?: HTMLElement;
+  /** A word was, counted from 1. Without it words are no buttons. */
+  readonly pressed?: (place: number) => void;
+  /** Has the same text, and lies in the place of the words while one types. */
+  readonly field?: HTMLElement;
+}
+
+export function arcs({ last, pressed, field }: Parts) {
   const drawing = svg("svg", { "aria-hidden": "true" });
   const line = h("div", { class: "asked-line" });
-  const element = h("div", { class: "asked" }, drawing, line);
+  const text = field === undefined ? line : h("div", { class: "asked-text" }, line, field);
+  const element = h("div", { class: "asked" }, drawing, text);
   let shown: Asked = { words: [], asker: 0 };
   /** The start mark, then each word. */
   let parts: readonly Part[] = [];
 
-  function build({ words, asker }: Asked): void {
+  function build({ words, asker, tight = [] }: Asked): void {
     const start = h("span", {}, "start");
     const spoken = words.map((word, index) =>
       pressed === undefined || (last !== undefined && index + 1 === asker)
@@ -54,8 +65,12 @@ export function arcs({ last, pressed }: { readonly last?: HTMLElement; readonly 
       return { element, figure, arc: svg("path", { pathLength: 1 }), hollow: svg("path", { class: "hollow" }) };
     });
     drawing.replaceChildren(...parts.flatMap(({ arc, hollow }) => [arc, hollow]));
-    line.replaceChildren(h("span", { class: "asked-start" }, start, " "));
-    for (const { element } of parts.slice(1)) line.append(element, " ");
+    line.replaceChildren(h("span", { class: "asked-start" }, start));
+    for (const [place, { element }] of parts.entries()) {
+      if (place === 0) continue;
+      element.classList.toggle("tight", tight.includes(place));
+      line.append(tight.includes(place) ? "" : " ", element);
+    }
   }
 
   function layOut(): void {
@@ -88,8 +103,8 @@ export function arcs({ last, pressed }: { readonly last?: HTMLElement; readonly 
   return {
     element,
     show: (next: Asked): void => {
-      const { words, asker, row, before, ringed, dotted = [] } = next;
-      const isOther = parts.length === 0 || words.join("\n") !== shown.words.join("\n");
+      const { words, asker, row, before, ringed, dotted = [], tight = [] } = next;
+      const isOther = parts.length === 0 || `${words}\n${tight}` !== `${shown.words}\n${shown.tight ?? []}`;
       if (isOther) build(next);
       const isMoved = isOther || asker !== shown.asker || (before ?? shown.before) !== undefined;
       shown = next;

@@ -5,6 +5,7 @@ import { percent } from "../../src/ui/numbers.js";
 import type { Head } from "./reading.js";
 import {
   ANIMAL,
+  askerIn,
   headsAtStart,
   MINILM,
   type Recorded,
@@ -47,7 +48,7 @@ export function answerText(state: FrontState): Said {
 function addressOf({ ending, layer, head }: FrontState): string {
   const own = {
     text: sentenceWith(ending),
-    asker: 1 + ANIMAL.words.indexOf("it"),
+    asker: askerIn(ANIMAL),
     ownHead: `${layer}.${head}`,
     by: MINILM,
   };

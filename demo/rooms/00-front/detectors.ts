@@ -6,6 +6,8 @@ export interface Found {
   readonly name: string;
   /** The weight that speaks for it, as a mean over the words that it is about. */
   readonly weight: number;
+  /** It is about all words, and not about one. */
+  readonly isMean?: boolean;
 }
 
 /** The mean weight from which on a head has the name. */
@@ -41,7 +43,8 @@ export function findOf(reading: Reading, head: Head): Found | undefined {
     { name: "same word", weight: mean((place) => samePlaces(words, place)) },
     { name: "rests on the start", weight: mean(() => [0]) },
   ];
-  return noun ?? simple.find(({ weight }) => weight >= ENOUGH);
+  const found = simple.find(({ weight }) => weight >= ENOUGH);
+  return noun ?? (found && { ...found, isMean: true });
 }
 
 const weightOn = (row: Row, places: readonly number[]): number =>
@@ -61,5 +64,5 @@ function nounOf(reading: Reading, head: Head): Found | undefined {
   const place = row.indexOf(Math.max(...row.slice(1)), 1);
   const weight = row[place] ?? 0;
   if (weight < NOUN || place >= pronoun || !nounsIn(reading.words).includes(place)) return undefined;
-  return { name: `noun of “${reading.words[pronoun - 1]}”`, weight };
+  return { name: `“${reading.words[pronoun - 1]}” → ${reading.words[place - 1]}`, weight };
 }

@@ -9,12 +9,18 @@ export { KNOWN };
 
 const LIKELIEST = 3;
 const LEAST = 0.01;
+/** Unknown words that are named. */
+const MOST_NAMED = 6;
 
 /** Why it does not read a sentence; empty: it does. */
 export function whyNot(words: readonly string[]): string {
-  const unknown = words.filter((word) => idOf(word) < 0);
+  const unknown = [...new Set(words.filter((word) => idOf(word) < 0))];
+  const more = unknown.splice(MOST_NAMED).length;
   if (words.length === 0) return "Type a sentence.";
-  if (unknown.length > 0) return `The tiny model does not know ${unknown.map((word) => `“${word}”`).join(", ")}.`;
+  if (unknown.length > 0) {
+    const names = unknown.map((word) => `“${word}”`).join(", ");
+    return `The tiny model does not know ${names}${more === 0 ? "" : ` and ${more} more`}.`;
+  }
   return words.length <= LONGEST ? "" : `The tiny model reads ${LONGEST} words at a time; these are ${words.length}.`;
 }
 

@@ -9,8 +9,8 @@ const WORDS = ["animal", "road", "tired"];
 const LINES = `import { attention } from "heed";
 
 const words = ["animal", "road", "tired"];
-const q = { data: Float32Array.of({4}, {0}), shape: [1, 2] }; // “it” looks for a noun
-const k = { data: Float32Array.of({1}, {0}, {0.8}, {0}, {0}, {1}), shape: [3, 2] }; // what each word offers
+const q = { data: Float32Array.of({4}, {0}), shape: [1, 2] }; // “it” seeks a noun
+const k = { data: Float32Array.of({1}, {0}, {0.8}, {0}, {0}, {1}), shape: [3, 2] }; // on offer
 const { weights } = await attention(q, k, k, { scale: {1}, return: { weights: true } });
 const best = weights.data.indexOf(Math.max(...weights.data));
 console.log(words[best], weights.data[best].toFixed(2));`;
@@ -23,6 +23,10 @@ export function eightLines(): HTMLElement {
     const field = h("input", { value: part, size: 3, inputmode: "decimal", "aria-label": `Number ${place}` });
     field.addEventListener("keydown", ({ key }) => {
       if (key === "Enter") void run();
+    });
+    // What stands there is of these numbers.
+    field.addEventListener("input", () => {
+      if (output.textContent !== "") void run();
     });
     fields.push(field);
     return field;
@@ -55,8 +59,8 @@ export function eightLines(): HTMLElement {
     "div",
     { class: "install" },
     button("Run", () => void run(), "button primary"),
-    output,
     copy,
+    output,
   );
   return h("div", {}, h("div", { class: "lines-code" }, h("code", {}, ...parts)), bar);
 }

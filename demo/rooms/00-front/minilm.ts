@@ -29,7 +29,9 @@ export async function openModel(
   if (!model.takesText) refuse("These files lack tokenizer.json, by which a model reads text.");
   // Files one by one do not say whose they are.
   const by = name ?? (isMiniLM(model) ? MINILM : model.name);
+  const { ends } = helper;
   const read: Read = async (text, words) => {
+    if (helper.ends !== ends) throw new Error("the model is gone");
     const pass = await helper.do({ kind: "run", asked: text });
     return { by, words: words.map((word) => word.text), layers: joined(pass, words) };
   };

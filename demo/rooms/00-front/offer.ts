@@ -42,7 +42,14 @@ export function offer(opened: (read: Read | undefined) => void, progressed: (don
         }
         signal.throwIfAborted();
         isOpen = true;
-        opened(read);
+        opened(async (...asked) => {
+          try {
+            return await read(...asked);
+          } catch (error) {
+            if (!(error instanceof FileTrouble)) await lose(error);
+            throw error;
+          }
+        });
         return `${by} reads along.`;
       } catch (error) {
         if (!signal.aborted && given === files) given = kept;
@@ -58,6 +65,12 @@ export function offer(opened: (read: Read | undefined) => void, progressed: (don
   const close = (): void => {
     if (isOpen) opened(undefined);
     isOpen = false;
+  };
+  /** The worker broke off, and the model went with it. */
+  const lose = async (error: unknown): Promise<void> => {
+    close();
+    await show();
+    work.say(troubleSaid(error));
   };
   const take = async (files: Promise<readonly BroughtFile[]>): Promise<void> => {
     try {
@@ -77,7 +90,7 @@ export function offer(opened: (read: Read | undefined) => void, progressed: (don
     (chosen) => void take(pathsOf(chosen)),
   );
   const where = h("p", { class: "small-label" }, PUBLISHED);
-  const forget = button("Forget it", () => void forgetIt(), "link");
+  const forget = button("Forget MiniLM", () => void forgetIt(), "link");
   const forgetIt = async (): Promise<void> => {
     await work.stop();
     await forgetModel();

@@ -6,7 +6,7 @@ import { button, h } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 import { type Change, changesOf } from "./changes.js";
 import type { Found } from "./detectors.js";
-import { type Head, type Reading, type Row, spelt } from "./reading.js";
+import type { Head, Reading, Row } from "./reading.js";
 
 /** What is shown, however it came here. */
 export interface Shown {
@@ -40,17 +40,19 @@ export function rowSaid({ words, asker, row, before }: Shown): Said {
 }
 
 export const headSaid = ({ head, by }: Shown, found: Found | undefined): string =>
-  `Layer ${head.layer}, head ${head.head} of ${by}${found === undefined ? "" : ` (${found.name})`}: `;
+  `Layer ${head.layer}, head ${head.head} of ${by}${found?.isMean ? ` (over all words: ${found.name})` : ""}: `;
 
 /** From the head that lost most on. */
 export function lossesSaid(before: Reading, now: Reading, asker: number, choose: (head: Head) => void): Said {
   const all = changesOf(before, now, asker).filter(({ lost }) => lost > LEAST_LOST);
   const said = ({ place, lost }: Change): string => `${now.words[place - 1]} −${Math.round(100 * lost)}`;
   return [
-    h("span", { class: "small-label" }, all.length === 0 ? "No head loses more than 2 points" : "Heads that lost most"),
+    h("span", { class: "small-label" }, all.length === 0 ? "No head lost more than 2 points" : "Lost most, in points"),
     ...all
       .slice(0, LISTED)
-      .map((one) => button(`${spelt(one.head)} ${said(one)}`, () => choose(one.head), "chip plain")),
+      .map((one) =>
+        button(`layer ${one.head.layer}, head ${one.head.head}: ${said(one)}`, () => choose(one.head), "chip plain"),
+      ),
   ];
 }
 

@@ -5,7 +5,7 @@ import { loadedOnce } from "../../src/model/loaded-once.js";
 import { wordsIn } from "../../src/model/tokens.js";
 import { copyFrom } from "../../src/ui/code.js";
 import { presets } from "../../src/ui/controls.js";
-import { button, find } from "../../src/ui/dom.js";
+import { button, find, goalOf, h } from "../../src/ui/dom.js";
 import { arcs } from "./arcs.js";
 import { changed, telling } from "./changes.js";
 import { pronounIn } from "./detectors.js";
@@ -13,7 +13,7 @@ import type { Read } from "./minilm.js";
 import { offer } from "./offer.js";
 import { headSaid, lossesSaid, rowSaid, type Shown, troubleSaid } from "./own-said.js";
 import { type Head, headOf, type Reading, rowOf, spelt } from "./reading.js";
-import { ANIMAL, MINILM, sentenceWith } from "./recorded.js";
+import { MINILM, recordedRow } from "./recorded.js";
 import { FRONT_STATE, type FrontStore, HERE, SENTENCE } from "./state.js";
 import { strip } from "./strip.js";
 
@@ -28,14 +28,22 @@ const KEPT = 8;
 
 const spoken = (text: string): readonly string[] => wordsIn(text).map((word) => word.text);
 
+/** Words that follow the one before without a space, counted from 1. */
+const tightIn = (text: string): readonly number[] =>
+  wordsIn(text).flatMap(({ start }, index, all) => (start === all[index - 1]?.end ? [index + 1] : []));
+
 /** Shows what the store holds. */
 export function ownSentence(store: FrontStore): () => void {
   const [root, field] = [find("#own", HTMLElement), find("#sentence", HTMLTextAreaElement)];
   const [said, losses] = [find("#own-said", HTMLElement), find("#own-losses", HTMLElement)];
+  // It goes to another place below, and would lose the focus.
+  const isTyping = document.activeElement === field;
   const choose = (head: Head): void => store.change({ ...HERE, ownHead: spelt(head) }, "run");
-  const stage = arcs({ pressed: (asker) => store.change({ ...HERE, asker }, "new") });
+  const stage = arcs({ pressed: press, field });
   const heads = strip(choose);
-  const share = button("Share what you see", () => void copyFrom(share, addressOf()), "link");
+  const edit = button("Change the sentence", () => type(), "link");
+  const share = button("Share what you see", () => void copyOrShow(), "link");
+  const address = h("input", { type: "text", readonly: true, hidden: true, "aria-label": "The address to share" });
   const forget = button("Forget the change", () => store.change({ was: "" }), "link");
   const readings = new Map<string, Promise<Reading>>();
   const tiny = loadedOnce(async (_: "causal") => (await import("./language.js")).openLanguage());
@@ -58,6 +66,19 @@ export function ownSentence(store: FrontStore): () => void {
     (done) => root.style.setProperty("--done", String(done)),
   );
 
+  /** A word that asks already is changed, and any where there is nothing to ask. */
+  function press(asker: number): void {
+    if (shown === undefined || shown.asker === asker) type(asker);
+    else store.change({ ...HERE, asker }, "new");
+  }
+
+  /** Over a word, or over all of them. */
+  function type(place = 0): void {
+    const { start, end } = wordsIn(field.value)[place - 1] ?? { start: 0, end: field.value.length };
+    field.focus();
+    field.setSelectionRange(start, end);
+  }
+
   function readingOf(text: string): Promise<Reading> {
     const read = async (): Promise<Reading> =>
       model === undefined ? (await tiny("causal"))(spoken(text)) : model(text, wordsIn(text));
@@ -70,12 +91,14 @@ export function ownSentence(store: FrontStore): () => void {
   }
 
   /** What the address brought along, where it fits the sentence. */
-  function sentFor(words: readonly string[]): Shown | undefined {
+  function sentFor(words: readonly string[]) {
     const { text, was, asker, ownHead, row, rowWas, by } = store.state;
     if (row.length !== words.length + 1 || asker < 1 || asker > words.length) return undefined;
     const [, layer = 1, head = 1] = /^(\d+)\.(\d+)$/.exec(ownHead)?.map(Number) ?? [];
     const before = rowWas.length === row.length ? rowWas : undefined;
-    return { text: text ?? "", was, words, asker, row, before, by, head: { layer, head } };
+    const sent = { text: text ?? "", was, words, asker, before, by, head: { layer, head } };
+    const own = by === MINILM ? recordedRow(sent.text, asker, sent.head) : undefined;
+    return { ...sent, row: own ?? row, isRecorded: own !== undefined };
   }
 
   async function show(): Promise<void> {
@@ -89,9 +112,8 @@ export function ownSentence(store: FrontStore): () => void {
     if (sent !== undefined) {
       draw(sent);
       const more = " To press other words and heads, read it here.";
-      const isOurs = sent.by === MINILM && ANIMAL.endings.some((ending) => text === sentenceWith(ending));
       said.replaceChildren(
-        isOurs ? "Recorded. " : "Recorded by the sender. ",
+        sent.isRecorded ? "Recorded. " : "Recorded by the sender. ",
         headSaid(sent, undefined),
         ...rowSaid(sent),
         more,
@@ -105,8 +127,9 @@ export function ownSentence(store: FrontStore): () => void {
       const why = words.length === 0 ? "Type a sentence." : reason(words);
       if (why !== "") {
         draw(undefined);
-        stage.show({ words, asker: 0, dotted: model === undefined ? unknownIn(words) : [] });
-        said.replaceChildren(why);
+        const dotted = model === undefined ? unknownIn(words) : [];
+        stage.show({ words, asker: 0, dotted, tight: tightIn(text) });
+        said.replaceChildren(dotted.length > 0 ? `${why} MiniLM does.` : why);
         return;
       }
       const isCompared = changed(spoken(was), words).length > 0 && reason(spoken(was)) === "";
@@ -121,7 +144,7 @@ export function ownSentence(store: FrontStore): () => void {
     } catch (error) {
       if (own !== turn) return;
       draw(undefined);
-      stage.show({ words, asker: 0 });
+      stage.show({ words, asker: 0, tight: tightIn(text) });
       said.textContent = troubleSaid(error);
     }
   }
@@ -137,13 +160,14 @@ export function ownSentence(store: FrontStore): () => void {
 
   function draw(next: Shown | undefined, now?: Reading, before?: Reading): void {
     shown = next;
+    address.hidden = true;
     root.classList.toggle("unread", next === undefined);
     need(now === undefined);
     heads.element.hidden = now === undefined;
     share.hidden = next === undefined;
     list(next?.asker ?? 0, now, before);
     if (next === undefined) return;
-    stage.show(next);
+    stage.show({ ...next, tight: tightIn(next.text) });
     if (now === undefined) return;
     heads.show(now, next.head);
     said.replaceChildren(headSaid(next, heads.nameOf(next.head)), ...rowSaid(next), " ", ...(now.also ?? []));
@@ -165,6 +189,13 @@ export function ownSentence(store: FrontStore): () => void {
     return new URL(FRONT_STATE.toHash(state), location.href).href;
   }
 
+  /** Where a page may not copy, the reader may. */
+  async function copyOrShow(): Promise<void> {
+    address.value = addressOf();
+    address.hidden = await copyFrom(share, address.value);
+    if (!address.hidden) address.select();
+  }
+
   const change = (text: string, was: string, entry: "run" | "new"): void => {
     const isCompared = changed(spoken(was), spoken(text)).length > 0;
     const asker = isCompared ? store.state.asker : 0;
@@ -176,14 +207,13 @@ export function ownSentence(store: FrontStore): () => void {
   for (const event of ["focus", "change"]) field.addEventListener(event, settle);
   // A sentence is one line, however many it takes to show.
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    settle();
+    if (goalOf(event, { Enter: true, Escape: true })) field.blur();
   });
   field.addEventListener("input", () => change(field.value, settled, "run"));
   const examples = presets("Try", TRY, ({ text }) => change(text, store.state.text ?? "", "new"));
   find("#own-stage", HTMLElement).replaceChildren(stage.element);
-  find("#own-tools", HTMLElement).replaceChildren(share, forget, examples);
+  if (isTyping) field.focus();
+  find("#own-tools", HTMLElement).replaceChildren(edit, share, address, forget, examples);
   find("#own-offer", HTMLElement).replaceChildren(offered);
   find("#own-heads", HTMLElement).replaceChildren(heads.element);
   const known = find("#own-words", HTMLElement);

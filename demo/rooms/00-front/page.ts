@@ -8,10 +8,11 @@ import { copyFrom } from "../../src/ui/code.js";
 import { choice } from "../../src/ui/controls.js";
 import { find, on } from "../../src/ui/dom.js";
 import { numbered } from "../../src/ui/named-matrices.js";
+import { percent } from "../../src/ui/numbers.js";
 import { arcs } from "./arcs.js";
 import { answerText, failText, headsText } from "./captions.js";
 import { eightLines } from "./lines.js";
-import { ANIMAL, HEADS, LAYERS, type Recorded, TROPHY, weightsOf, weightsOn } from "./recorded.js";
+import { ANIMAL, askerIn, HEADS, LAYERS, TROPHY, weightOn, weightsOf, weightsOn } from "./recorded.js";
 import { FRONT_STATE, HERE, isAnswered, SENTENCE, STORIES } from "./state.js";
 import { wheelOf } from "./wheel.js";
 import "../../style/front.css";
@@ -43,7 +44,8 @@ const stories = choice("Show", STORIES, (value) => {
 });
 find("#stories", HTMLElement).replaceChildren(stories.element);
 
-const askerIn = ({ words }: Recorded): number => 1 + words.indexOf("it");
+/** Weights were recorded in thousandths: none of them is 0. */
+const seen = (weight: number): number => Math.max(weight, 1e-4);
 
 function show(): void {
   const { state } = store;
@@ -58,14 +60,15 @@ function show(): void {
     name: "heads",
     title: "it → animal",
     about: `with ${ending}`,
-    matrix: { rows: LAYERS, cols: HEADS, data: Float64Array.from(weightsOn(ANIMAL, ending, "animal")) },
+    matrix: { rows: LAYERS, cols: HEADS, data: Float64Array.from(weightsOn(ANIMAL, ending, "animal"), seen) },
     rowLabels: numbered("layer ", LAYERS),
     colLabels: numbered("head ", HEADS),
     tone: "share",
     full: 1,
   });
   heads.light([{ row: layer - 1, col: head - 1 }]);
-  find("#head-name", HTMLElement).textContent = `head ${head} of layer ${layer}`;
+  find("#head-name", HTMLElement).textContent =
+    `head ${head} of layer ${layer}, which gives animal ${percent(weightOn(ANIMAL, ending, state, "animal"))}`;
   find("#heads-text", HTMLElement).textContent = headsText(ending);
   stories.show(`${layer}.${head}`);
   trophy.show({ words: TROPHY.words, asker: askerIn(TROPHY), row: weightsOf(TROPHY, trophyEnding, state) });
@@ -76,17 +79,25 @@ function show(): void {
 find("#begin", HTMLAnchorElement).href = FRONT_STATE.toHash({ ...FRONT_STATE.initial, text: SENTENCE });
 find("#back", HTMLButtonElement).addEventListener("click", () => store.change({ ...HERE, text: null }, "new"));
 
+const byHand = find("#by-hand", HTMLAnchorElement);
+byHand.addEventListener("click", () => {
+  byHand.hash = new URLSearchParams({ t: find("#sentence", HTMLTextAreaElement).value }).toString();
+});
+
 /** What there is for a sentence of one's own comes with the first. */
 let own: Promise<() => void> | undefined;
+let isPlaced = false;
 
 /** The question, or in its place a sentence of one's own. */
 async function place(): Promise<void> {
   const { text } = store.state;
+  const isOwn = text !== null;
+  if (isPlaced && isOwn === find("#own", HTMLElement).hidden) scrollTo({ top: 0, behavior: "instant" });
+  isPlaced = true;
   for (const part of document.querySelectorAll<HTMLElement>("[data-place]")) {
-    part.hidden = (part.dataset["place"] === "own") !== (text !== null);
+    part.hidden = (part.dataset["place"] === "own") !== isOwn;
   }
   if (text === null) return;
-  find("#by-hand", HTMLAnchorElement).href = `./matrix-walk.html#${new URLSearchParams({ t: text })}`;
   // One may begin to type at once.
   if (own === undefined) find("#sentence", HTMLTextAreaElement).defaultValue = text;
   own ??= import("./own.js").then(({ ownSentence }) => ownSentence(store));

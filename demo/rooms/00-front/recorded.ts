@@ -20,6 +20,15 @@ export const TROPHY: Recorded = trophy;
 /** The animal's. */
 export const sentenceWith = (ending: string): string => [...ANIMAL.words, ending].join(" ");
 
+/** The word that attends, counted from 1. */
+export const askerIn = ({ words }: Recorded): number => 1 + words.indexOf("it");
+
+/** The weights of a word in a whole sentence; undefined where they were not recorded. */
+export function recordedRow(text: string, asker: number, head: Head): Row | undefined {
+  const ending = ANIMAL.endings.find((one) => sentenceWith(one) === text);
+  return ending === undefined || asker !== askerIn(ANIMAL) ? undefined : weightsOf(ANIMAL, ending, head);
+}
+
 /** Whose they are. */
 export const MINILM = "all-MiniLM-L6-v2";
 

@@ -9,7 +9,8 @@ import { type Head, headsOf, type Reading, spelt } from "./reading.js";
 
 export function strip(choose: (head: Head) => void) {
   const names = h("div", { class: "presets", role: "group", "aria-label": "What heads do" });
-  const element = h("div", { class: "strip-and-names" }, names);
+  const legend = "A picture is a head: a row for each word, and in it a square for each word that it looks at.";
+  const element = h("div", { class: "strip-and-names" }, names, h("p", { class: "small-label" }, legend));
   let reading: Reading | undefined;
   let layers: readonly HeedHeads[] = [];
   let found = new Map<string, Found | undefined>();
@@ -28,7 +29,8 @@ export function strip(choose: (head: Head) => void) {
     const group = { class: "strip", role: "group", "aria-label": "All heads, one row a layer" };
     const rows = h("div", group, ...lines.flat());
     rows.style.setProperty("--across", String(sizes[0] ?? 1));
-    element.replaceChildren(names, rows);
+    element.querySelector(".strip")?.remove();
+    element.append(rows);
     return rows;
   }
 
@@ -47,7 +49,7 @@ export function strip(choose: (head: Head) => void) {
 
   function caption(head: Head): void {
     const tile = layers[head.layer - 1]?.querySelectorAll("button")[head.head - 1];
-    const { name, weight } = found.get(spelt(head)) ?? {};
+    const { name, weight } = nameOf(head) ?? {};
     const said = name === undefined ? "" : `${name} ${percent(weight ?? 0)}`;
     tile?.setAttribute("aria-label", `Layer ${head.layer}, head ${head.head}${said === "" ? "" : `: ${said}`}`);
     if (tile !== undefined) tile.title = said;
@@ -61,14 +63,21 @@ export function strip(choose: (head: Head) => void) {
     chips = new Map(
       Array.from(counts, ([name, count]) => [name, button(`${name} · ${count}`, press(name), "chip plain")]),
     );
-    names.replaceChildren(h("span", { class: "small-label" }, "What they do"), ...chips.values());
+    const label = h("span", { class: "small-label" }, "What heads do, and how many");
+    names.replaceChildren(...(chips.size === 0 ? [] : [label, ...chips.values()]));
     light();
   }
 
+  /** Lights its heads, and shows the one that does it most. */
   const press = (name: string) => (): void => {
     lit = lit === name ? "" : name;
     light();
+    const heads =
+      reading === undefined || lit === "" ? [] : headsOf(reading).filter((head) => nameOf(head)?.name === lit);
+    const [best] = heads.sort((a, b) => (nameOf(b)?.weight ?? 0) - (nameOf(a)?.weight ?? 0));
+    if (best !== undefined) choose(best);
   };
+  const nameOf = (head: Head): Found | undefined => found.get(spelt(head));
 
   function light(): void {
     for (const [name, chip] of chips) chip.ariaPressed = String(lit === name);
@@ -81,7 +90,7 @@ export function strip(choose: (head: Head) => void) {
   });
   return {
     element,
-    nameOf: (head: Head): Found | undefined => found.get(spelt(head)),
+    nameOf,
     show: (next: Reading, { layer, head }: Head): void => {
       if (next !== reading) {
         const sizes = next.layers.map(({ shape: [heads = 0] }) => heads);

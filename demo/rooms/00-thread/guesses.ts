@@ -1,9 +1,24 @@
-// The question of each stop that is answered by doing, and what its answer shows.
+// The question of each stop that is answered by doing, and what its answer shows. Two are drawn.
 
 import type { Question } from "../../src/ui/guess.js";
-import type { Stop, ThreadState } from "./state.js";
+import type { Sketched, Stop, ThreadState } from "./state.js";
 
-export const GUESSES: Readonly<Record<Stop, Question & { readonly shows: Partial<ThreadState> }>> = {
+type Shows = Readonly<{ shows: Partial<ThreadState> }>;
+
+export const SKETCHES: Readonly<Record<Sketched, Pick<Question, "ask" | "why"> & Shows>> = {
+  scale: {
+    ask: "how will the scores spread once they are divided by √d?",
+    why: "Their spread is 1 then, at every width: no key takes all because vectors are long.",
+    shows: { divided: "yes" },
+  },
+  mask: {
+    ask: "which weights will animal have, below, when it may not look ahead?",
+    why: "Of the two words that are left, its own fits better. They share what “tired” had.",
+    shows: { sees: "before" },
+  },
+};
+
+export const GUESSES: Readonly<Record<Exclude<Stop, Sketched>, Question & Shows>> = {
   "look-up": {
     ask: "you look up animal. How many values come back?",
     answers: ["all", "one", "two"],
@@ -32,13 +47,6 @@ export const GUESSES: Readonly<Record<Stop, Question & { readonly shows: Partial
     why: "Both of its wishes are met there: a noun, and the same property.",
     shows: { asker: "tired" },
   },
-  scale: {
-    ask: "1,024 numbers, not divided: what does softmax make of the scores?",
-    answers: ["even weights", "one key takes all", "it cannot tell"],
-    right: 1,
-    why: "Scores spread over ±64, and e to such a difference leaves nothing to the others.",
-    shows: { width: 1024 },
-  },
   softmax: {
     ask: "the score of animal goes up by 2. What happens to the weight of road?",
     answers: ["it stays", "it falls", "it rises"],
@@ -52,13 +60,6 @@ export const GUESSES: Readonly<Record<Stop, Question & { readonly shows: Partial
     right: 1,
     why: "Both values are poured in, as much as their weights say.",
     shows: { asker: "it" },
-  },
-  mask: {
-    ask: "“it” may not look ahead. Which noun does it lose?",
-    answers: ["animal", "road", "none"],
-    right: 2,
-    why: "Both come before it. What it loses is the last word, which tells them apart.",
-    shows: { sees: "before" },
   },
   heads: {
     ask: "a head of its own for adjectives: how much does it give the last word?",

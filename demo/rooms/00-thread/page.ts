@@ -10,15 +10,17 @@ import { boundChoice, boundSlider } from "../../src/ui/controls.js";
 import { button, calm, find, h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { exact } from "../../src/ui/numbers.js";
-import { GUESSES } from "./guesses.js";
-import { sceneOf } from "./scene.js";
+import { GUESSES, SKETCHES } from "./guesses.js";
+import { BARS, emptySketch, sceneOf } from "./scene.js";
 import { startPrint } from "./sheets.js";
+import { type Sketch, sketching } from "./sketch.js";
 import { stageOf } from "./stage.js";
 import {
   ASKERS,
   LOOKED_UP,
   RAISE,
   SHARPEST,
+  type Sketched,
   STOPS,
   type Stop,
   THREAD_STATE,
@@ -56,20 +58,27 @@ const TAKEN: Readonly<Record<Stop, (state: ThreadState) => Readonly<Record<strin
   soft: ({ sharpness }) => ({ T: sharpness === 0 ? "inf" : exact(1 / sharpness, 2) }),
   roles: (state) => ({ ...askerTaken(state), step: "project" }),
   scores: () => ({ score: "dot" }),
-  scale: ({ width }) => ({ d: String(width) }),
-  softmax: (state) => ({ ...askerTaken({ ...state, asker: "it" }), step: "softmax" }),
+  scale: ({ width, divided }) => ({ d: String(width), ...(divided === "yes" && { scaling: "root" }) }),
+  softmax: () => ({ ...askerTaken({ asker: "it" }), step: "softmax" }),
   mix: (state) => ({ ...askerTaken(state), step: "output" }),
   mask: ({ sees }) => ({ causal: sees === "all" ? "none" : "lower-right" }),
   heads: ({ heads, ending }) => ({ h: heads, too: ending }),
   layers: () => ({}),
 };
 
-function askerTaken({ asker, ending }: ThreadState): Readonly<Record<string, string>> {
-  const words = ["The", ...WORDS.slice(1), ending];
-  return { t: words.join(" "), word: String(words.indexOf(asker === "tired" ? ending : asker)) };
+function askerTaken({ asker }: Pick<ThreadState, "asker">): Readonly<Record<string, string>> {
+  const words = ["The", ...WORDS.slice(1), ENDINGS[0]];
+  return { t: words.join(" "), word: String(words.indexOf(asker)) };
 }
 
-const stage = stageOf();
+const sketches: Record<Sketched, Sketch> = { scale: emptySketch("scale"), mask: emptySketch("mask") };
+const isSketched = (stop: Stop): stop is Sketched => stop in sketches;
+const stage = stageOf((next) => {
+  const stop = STOPS[at];
+  if (stop === undefined || !isSketched(stop)) return;
+  sketches[stop] = next;
+  show();
+});
 const [number, name] = [h("span", {}), h("b", {})];
 const [back, next] = [button("Back", () => go(at - 1)), button("Next", () => go(at + 1))];
 find("#stage", HTMLElement).append(
@@ -79,13 +88,17 @@ find("#stage", HTMLElement).append(
 
 const stops = STOPS.map((stop) => {
   const section = find(`[data-stop="${stop}"]`, HTMLElement);
-  const { shows, ...question } = GUESSES[stop];
-  section.querySelector(".thread-control")?.replaceChildren(
-    guess(`five-minutes ${stop}`, question, () => store.change(shows, "new")),
-    CONTROLS[stop],
-  );
+  section.querySelector(".thread-control")?.replaceChildren(questionOf(stop), CONTROLS[stop]);
   return section;
 });
+
+function questionOf(stop: Stop): HTMLElement {
+  const name = `five-minutes ${stop}`;
+  const { shows, ...question } = isSketched(stop) ? SKETCHES[stop] : GUESSES[stop];
+  const then = (): void => store.change(shows, "new");
+  if (!isSketched(stop)) return guess(name, GUESSES[stop], then);
+  return sketching(name, question, then, () => [sketches[stop].bars, BARS[stop](store.state)]);
+}
 let at = STOPS.indexOf(STOPS.find((stop) => stop === EMBED) ?? store.state.stop);
 
 function show(): void {
@@ -99,7 +112,7 @@ function show(): void {
   stops.forEach((section, index) => {
     section.classList.toggle("here", index === at);
   });
-  stage.show(sceneOf(store.state, stop));
+  stage.show(sceneOf(store.state, stop, isSketched(stop) ? sketches[stop] : undefined));
 }
 
 /** On a phone the stage is above the text. */
@@ -114,12 +127,24 @@ function follow(): void {
   if (stop === at) return;
   at = stop;
   const name = STOPS[at];
-  if (name !== undefined) store.change({ stop: name });
+  // Each begins with the word that its text is about.
+  if (name !== undefined) store.change({ stop: name, asker: "it" });
 }
 
 function go(to: number, behavior: ScrollBehavior = calm() ? "auto" : "smooth"): void {
   stops[to]?.scrollIntoView({ behavior, block: isBeside() ? "center" : "start" });
 }
+/** From the stage the keyboard goes on with the stop that it shows, and not with the first. */
+find("#stage", HTMLElement).addEventListener("keydown", (event) => {
+  const all = document.querySelectorAll("#stage :is(button:enabled, [tabindex='0'])");
+  const last = Array.from(all)
+    .filter((one) => one.checkVisibility())
+    .at(-1);
+  if (event.key !== "Tab" || event.shiftKey || event.target !== last) return;
+  event.preventDefault();
+  const first = stops[at]?.querySelector<HTMLElement>(":is(button, input):not([tabindex='-1'])");
+  first?.focus({ preventScroll: true });
+});
 addEventListener("scroll", follow, { passive: true });
 addEventListener("resize", follow);
 store.listen(({ stop }) => {

@@ -5,11 +5,23 @@ import { normal } from "../../src/model/random.js";
 import * as toy from "../../src/model/toy.js";
 import type { Draw } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import { pouredIdea, recipesIdea, sharedIdea, spreadIdea, triangleIdea } from "./ideas.js";
-import type { Stop, ThreadState } from "./state.js";
+import { SKETCHES } from "./guesses.js";
+import {
+  BIN_NAMES,
+  binned,
+  calledIdea,
+  FULL_ROW,
+  pouredIdea,
+  recipesIdea,
+  sharedIdea,
+  spreadIdea,
+  triangleIdea,
+} from "./ideas.js";
+import type { Sketch } from "./sketch.js";
+import type { Sketched, Stop, ThreadState } from "./state.js";
 
 /** "one" and "two" are heads or layers. */
-type Tone = "query" | "key" | "value" | "score" | "one" | "two";
+type Tone = "query" | "key" | "value" | "one" | "two";
 
 type Cells = Readonly<
   /** What lies in a drawer, which is as far out as its weight says. */
@@ -31,8 +43,9 @@ export interface ThreadScene {
   readonly query?: { readonly title: string; readonly numbers?: readonly number[]; readonly full?: number };
   readonly arcs: readonly { readonly tone: Tone; readonly weights: readonly number[] }[];
   readonly columns: readonly Column[];
-  /** A picture of its own instead of columns. */
+  /** A picture of its own instead of columns; and what one draws on it. */
   readonly idea?: Draw;
+  readonly sketch?: Sketch;
   /** The sum of the values, each times its weight, under a column. */
   readonly output?: { readonly numbers: readonly number[]; readonly column: number; readonly whose?: string };
   /** A number after ^ is a power. */
@@ -47,30 +60,54 @@ function weightBars(title: string, weights: readonly number[], tone: Tone = "one
   return { kind: "bars", title, tone, cells: weights, most: 1, say: percent };
 }
 
-function scoreBars(title: string, cells: readonly number[], most: number): Column {
-  return { kind: "bars", title, tone: "score", cells, most, say: (score) => exact(score, 1) };
-}
-
-/** What a word's query finds. */
-function asked(words: readonly string[], asker: number, { query, weights }: toy.Row) {
-  const arcs = [{ tone: "one" as const, weights }];
-  return { asker, query: { title: words[asker] ?? "", numbers: query, full: 7 }, arcs };
-}
-
 type Given = ReturnType<typeof givenBy>;
 
-function givenBy(state: ThreadState) {
-  const x = toy.vectorsOf(state.ending);
-  const words = [...toy.WORDS, state.ending];
+function givenBy(state: ThreadState, stop: Stop, sketch: Sketch) {
+  // Only the last stop is about its last word; the texts of the others say "tired".
+  const ending = stop === "layers" ? state.ending : toy.ENDINGS[0];
+  const x = toy.vectorsOf(ending);
+  const words = [...toy.WORDS, ending];
   /** The word that the reader chose. */
-  const asker = words.indexOf(state.asker === "tired" ? state.ending : state.asker);
-  const [keys, values] = [squares("key", "key", toy.keysOf(x)), squares("value", "value", toy.valuesOf(x))];
-  return { state, x, words, asker, row: toy.rowOf(x, "nouns", asker), keys, values };
+  const asker = words.indexOf(state.asker);
+  return { state, ending, x, words, asker, row: toy.rowOf(x, "nouns", asker), sketch };
+}
+
+/** Scores of random vectors, whose entries have variance 1. */
+function randomScores(width: number): readonly number[] {
+  if (random.width === width) return random.scores;
+  const next = normal(3);
+  const query = Array.from({ length: width }, next);
+  const scores = Array.from({ length: KEYS }, () => query.reduce((sum, entry) => sum + entry * next(), 0));
+  random = { width, scores };
+  return scores;
+}
+const KEYS = 200;
+let random: { readonly width: number; readonly scores: readonly number[] } = { width: 0, scores: [] };
+
+const dividedScores = (width: number): readonly number[] =>
+  randomScores(width).map((score) => score / Math.sqrt(width));
+
+/** Of each word, as it may see all or those before. */
+function rowsSeen(x: Matrix, sees: ThreadState["sees"]): readonly toy.Row[] {
+  return Array.from({ length: toy.COUNT }, (_, word) =>
+    toy.rowOf(x, "nouns", word, { visible: sees === "all" ? toy.COUNT : word + 1 }),
+  );
+}
+
+/** The bars that a reader is to draw. */
+export const BARS: Readonly<Record<Sketched, (state: ThreadState) => readonly number[]>> = {
+  scale: ({ width }) => binned(dividedScores(width)),
+  mask: () => rowsSeen(toy.vectorsOf("tired"), "before")[toy.ANIMAL]?.weights.map((one) => one / FULL_ROW) ?? [],
+};
+
+export function emptySketch(stop: Sketched): Sketch {
+  const names = stop === "scale" ? BIN_NAMES : [...toy.WORDS, toy.ENDINGS[0]];
+  return { ask: SKETCHES[stop].ask, names, bars: names.map(() => 0), cursor: names.length >> 1 };
 }
 
 const SCENES = {
   "look-up": ({ state: { lookedUp }, x, words }) => {
-    const found = words.indexOf(lookedUp);
+    const found = (words as readonly string[]).indexOf(lookedUp);
     const cells = saidValues(x);
     const weights = words.map((_, word) => (word === found ? 1 : 0));
     return {
@@ -80,13 +117,13 @@ const SCENES = {
       said: found < 0 ? `“${lookedUp}” is no key here: nothing comes back.` : `${lookedUp}: ${cells[found]}.`,
     };
   },
-  soft: ({ state: { sharpness, ending }, x, keys }) => {
+  soft: ({ state: { sharpness }, ending, x }) => {
     const wanted = [sharpness, 0, sharpness, 0];
     const { weights, output } = toy.lookOf(x, wanted, { scale: 1 });
     return {
       query: { title: "a noun that lives", numbers: wanted, full: 8 },
       columns: [
-        keys,
+        squares("key", "key", toy.keysOf(x)),
         weightBars("weight", weights),
         { kind: "drawers", title: "value", tone: "value", cells: saidValues(x), weights },
       ],
@@ -102,35 +139,26 @@ const SCENES = {
       said: `“${words[asker]}” looks for: ${wanted}. The small words look for nothing.`,
     };
   },
-  scores: ({ x, words, asker, row, keys }) => {
+  scores: ({ x, words, asker, row }) => {
     const products = row.scores.map((score) => score * Math.sqrt(toy.KEY_WIDTH));
     const best = products.indexOf(Math.max(...products));
     const sum = row.query.map((entry, i) => `${exact(entry)} × ${exact(at(toy.keysOf(x), best, i))}`).join(" + ");
     return {
-      ...asked(words, asker, row),
-      arcs: [],
-      columns: [keys, scoreBars("query · key", products, 8)],
+      columns: [],
+      idea: calledIdea(words, asker, row.query, toy.keysOf(x)),
       said: `${words[asker]} · ${words[best]} = ${sum} = ${exact(products[best] ?? 0)}`,
     };
   },
-  // Scores of random vectors, whose entries have variance 1.
-  scale: ({ state: { width }, words }) => {
-    const next = normal(3);
-    const query = Array.from({ length: width }, next);
-    const products = words.map(() => query.reduce((sum, entry) => sum + entry * next(), 0));
-    const divided = products.map((product) => product / Math.sqrt(width));
+  scale: ({ state: { width, divided }, sketch }) => {
+    const [raw, after] = [randomScores(width), divided === "yes" ? dividedScores(width) : undefined];
     const range = (scores: readonly number[]): string =>
       `${exact(Math.min(...scores), 1)} to ${exact(Math.max(...scores), 1)}`;
+    const then = after && `; divided by √${width} = ${Math.sqrt(width)}, from ${range(after)}`;
     return {
       columns: [],
-      idea: spreadIdea(
-        [
-          { name: "query · key", scores: products },
-          { name: "divided by √d", scores: divided },
-        ],
-        64,
-      ),
-      said: `Random keys of ${width} numbers. Scores reach from ${range(products)}; divided by √${width} = ${Math.sqrt(width)}, from ${range(divided)}.`,
+      idea: spreadIdea(raw, after, sketch),
+      ...(after === undefined && { sketch }),
+      said: `How often scores come up, with ${KEYS} random keys of ${width} numbers. They reach from ${range(raw)}${then ?? ""}.`,
     };
   },
   softmax: ({ state: { raise }, x, words }) => {
@@ -145,19 +173,20 @@ const SCENES = {
       said: `The output of ${words[asker]}: ${output}.`,
     };
   },
-  mask: ({ state: { sees, ending }, x, words }) => {
-    const visible = sees === "all" ? toy.COUNT : toy.IT + 1;
-    const row = toy.rowOf(x, "nouns", toy.IT, { visible });
+  mask: ({ state: { sees }, x, words, sketch }) => {
+    const weights = rowsSeen(x, sees).map((row) => row.weights);
+    const [own, last] = [toy.ANIMAL, toy.LAST].map((word) => percent(weights[toy.ANIMAL]?.[word] ?? 0));
     return {
       columns: [],
-      idea: triangleIdea(words, toy.IT, sees !== "all", row.weights),
+      idea: triangleIdea(words, toy.ANIMAL, sees !== "all", weights, sketch),
+      ...(sees === "all" && { sketch }),
       said:
-        visible === toy.COUNT
-          ? "“it” sees the whole sentence."
-          : `“it” sees ${visible} words. “${ending}” is not among them, so nothing can tell animal from road.`,
+        sees === "all"
+          ? `Every word sees all others. Below, the row of animal: it gives tired ${last}.`
+          : `Animal sees two words now, and gives itself ${own}. “it” has lost tired as well, which tells animal from road.`,
     };
   },
-  heads: ({ state: { heads, ending }, x }) => {
+  heads: ({ state: { heads }, ending, x }) => {
     const names: readonly toy.HeadName[] = heads === "1" ? ["both"] : ["nouns", "adjectives"];
     const tones = ["one", "two"] as const;
     const found = names.map((name, head) => ({
@@ -177,7 +206,7 @@ const SCENES = {
           : `Head 1 finds two nouns, ${weight(0, toy.ANIMAL)} each. Head 2 finds ${ending}, ${weight(1, toy.LAST)}.`,
     };
   },
-  layers: ({ state: { ending }, x }) => {
+  layers: ({ ending, x }) => {
     const [first, second] = [toy.rowOf(x, "adjectives", toy.IT), toy.rowOf(toy.afterLayer(x), "nouns", toy.IT)];
     const added = exact(Math.max(...first.output), 2);
     const [what, noun] = ending === "tired" ? ["life", "animal"] : ["size", "road"];
@@ -194,13 +223,16 @@ const SCENES = {
   Record<Stop, (given: Given) => Partial<ThreadScene> & Pick<ThreadScene, "columns" | "said">>
 >;
 
-export function sceneOf(state: ThreadState, stop: Stop): ThreadScene {
-  const given = givenBy(state);
+const NO_SKETCH: Sketch = { ask: "", names: [], bars: [], cursor: 0 };
+
+/** `sketch`: what the reader has drawn there. */
+export function sceneOf(state: ThreadState, stop: Stop, sketch = NO_SKETCH): ThreadScene {
+  const given = givenBy(state, stop, sketch);
   return { words: given.words, keyed: "word", asker: -1, arcs: [], ...SCENES[stop](given) };
 }
 
 const saidValues = (x: Matrix): readonly string[] =>
-  rowsOf(toy.valuesOf(x)).map(([life, size]) => (life ? "it lives" : size ? "it has a size" : "–"));
+  rowsOf(toy.valuesOf(x)).map(([life, size]) => (life ? "life" : size ? "size" : "–"));
 
 /** How the weight of animal comes from the scores: its own, the other noun's, and nine that are 0. */
 function softmaxText({ scores, weights }: toy.Row): string {

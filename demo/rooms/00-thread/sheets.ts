@@ -2,8 +2,8 @@
 
 import { h } from "../../src/ui/dom.js";
 import { LAID_OUT } from "../../src/ui/pieces.js";
-import { GUESSES } from "./guesses.js";
-import { sceneOf } from "./scene.js";
+import { GUESSES, SKETCHES } from "./guesses.js";
+import { emptySketch, sceneOf } from "./scene.js";
 import { stageOf } from "./stage.js";
 import { STOPS, type Stop, type ThreadState } from "./state.js";
 
@@ -21,9 +21,13 @@ export function startPrint(stops: readonly HTMLElement[], state: () => ThreadSta
 }
 
 function sheet(stop: Stop, section: HTMLElement | undefined, state: ThreadState): HTMLElement[] {
-  const { ask, answers, right, why } = GUESSES[stop];
+  const isDrawn = stop === "scale" || stop === "mask";
+  const { ask, why, shows } = isDrawn ? SKETCHES[stop] : GUESSES[stop];
+  const { answers, right } = isDrawn ? { answers: [], right: 0 } : GUESSES[stop];
   const pictures = [stageOf(), stageOf()] as const;
-  for (const picture of pictures) picture.show(sceneOf(state, stop));
+  const sketch = isDrawn ? emptySketch(stop) : undefined;
+  pictures[0].show(sceneOf(state, stop, sketch));
+  pictures[1].show(sceneOf(isDrawn ? { ...state, ...shows } : state, stop, sketch));
   const [title, text, question] = ["h2", "p", ".thread-question"].map((part) => section?.querySelector(part));
   const name = title?.textContent ?? "";
   const front = [
@@ -35,7 +39,7 @@ function sheet(stop: Stop, section: HTMLElement | undefined, state: ThreadState)
   ];
   const back = [
     h("h2", {}, `${name}: answers`),
-    h("p", {}, h("b", {}, `${ask} `), `${answers[right]}. ${why}`),
+    h("p", {}, h("b", {}, `${ask} `), ...(isDrawn ? [] : [`${answers[right]}. `]), why),
     pictures[1].element,
   ];
   return [h("section", { class: "sheet to-fill" }, ...front), h("section", { class: "sheet" }, ...back)];

@@ -6,13 +6,15 @@ import { Board } from "../../src/ui/board.js";
 import { find, h, svg } from "../../src/ui/dom.js";
 import { exact, short } from "../../src/ui/numbers.js";
 import type { Column, ThreadScene } from "./scene.js";
+import { listenToSketch, type Sketch } from "./sketch.js";
 
 const MOST_COLUMNS = 3;
 /** Pixels of all the weight. */
 const THICKEST = 22;
 const ARCS_WIDTH = 60;
 
-export function stageOf() {
+/** `sketched`: somebody draws over its picture. */
+export function stageOf(sketched: (next: Sketch) => void = () => {}) {
   const query = h("p", { class: "thread-query" });
   const arcs = [0, 1].map(() =>
     Array.from({ length: COUNT }, () => svg("path", { "vector-effect": "non-scaling-stroke" })),
@@ -30,12 +32,17 @@ export function stageOf() {
   const parts = [h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...lines), h("tfoot", {}, foot.line)];
   const board = h("div", { class: "thread-board" }, drawing, h("table", {}, ...parts));
   const idea = new Board({ steps: [""] });
+  let sketch: Sketch | undefined;
+  listenToSketch(idea.element, () => sketch, sketched);
 
   function show(scene: ThreadScene): void {
     const { words, asker, columns, output, said } = scene;
     [board.hidden, idea.element.hidden] = [scene.idea !== undefined, scene.idea === undefined];
     query.hidden = scene.idea !== undefined;
+    sketch = scene.sketch;
     if (scene.idea !== undefined) idea.show(scene.idea);
+    // What can be reached is no part of an image.
+    idea.element.querySelector("svg")?.setAttribute("role", sketch === undefined ? "img" : "group");
     const { title = "", numbers, full = 1 } = scene.query ?? {};
     query.replaceChildren(title && `query: ${title} `, numbers ? squares(numbers, full, "query") : "");
     const powers = said.split(/\^([\d.−]+)/);
@@ -70,7 +77,7 @@ export function stageOf() {
     legend.textContent = legendOf(scene);
   }
 
-  return { element: h("div", { class: "thread-picture" }, query, board, idea.element, legend, text), show };
+  return { element: h("div", { class: "thread-picture" }, query, legend, board, idea.element, text), show };
 }
 
 function rowOf(name: HTMLElement) {

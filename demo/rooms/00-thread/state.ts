@@ -3,7 +3,7 @@
 import { codecFrom, initially, number, oneOf, type StateOf, step } from "../../src/model/fields.js";
 import { ENDINGS } from "../../src/model/toy.js";
 
-export const LOOKED_UP = ["animal", "road", "tired"] as const;
+export const LOOKED_UP = ["animal", "road", "moon"] as const;
 export const ASKERS = ["it", "tired", "animal", "road"] as const;
 /** As they stand in the address. */
 export const STOPS = [
@@ -19,6 +19,8 @@ export const STOPS = [
   "layers",
 ] as const;
 export type Stop = (typeof STOPS)[number];
+/** Their question is answered by drawing. */
+export type Sketched = Extract<Stop, "scale" | "mask">;
 
 export const WIDTHS: readonly number[] = [4, 16, 64, 256, 1024];
 export const SHARPEST = 8;
@@ -30,6 +32,7 @@ const FIELDS = {
   sharpness: initially(2, number("sharp", 0, SHARPEST, 1)),
   asker: initially("it", oneOf("who", ASKERS)),
   width: initially(256, step("d", WIDTHS)),
+  divided: initially("no", oneOf("root", ["no", "yes"])),
   raise: initially(0, number("raise", -RAISE, RAISE, 1)),
   sees: initially("all", oneOf("sees", ["all", "before"])),
   heads: initially("1", oneOf("h", ["1", "2"])),

@@ -5,6 +5,8 @@ import { percent } from "../../src/ui/numbers.js";
 
 export interface Drawer {
   readonly name: string;
+  /** What it is compared by, where its name does not say it. */
+  readonly card: string;
   readonly content: string;
   readonly share: number;
   /** The question is exactly what stands on this one. */
@@ -30,15 +32,21 @@ export function cabinet(choose: (index: number) => void) {
 }
 
 function drawerOf(choose: () => void) {
-  const front = button("", choose, "drawer");
+  // The whole drawer can be pressed; the keyboard has its front.
+  const front = button("", () => {}, "drawer");
+  const [label, numbers] = [h("span", {}), h("small", {})];
+  front.append(label, numbers);
   const [figure, text] = [h("b", { class: "drawer-share" }), h("span", { class: "drawer-content", dir: "auto" })];
   front.dir = "auto";
   const depth = h("span", { class: "drawer-depth", "aria-hidden": "true" });
-  const item = h("li", {}, h("span", { class: "drawer-rail" }, depth, front), figure, text);
-  const show = ({ name, content, share, asked }: Drawer, isBest: boolean): void => {
+  const rail = h("span", { class: "drawer-rail" }, depth, front);
+  rail.addEventListener("click", choose);
+  const item = h("li", {}, rail, figure, text);
+  const show = ({ name, card, content, share, asked }: Drawer, isBest: boolean): void => {
     item.style.setProperty("--share-of-all", share.toFixed(4));
     item.classList.toggle("best", isBest);
-    front.textContent = name;
+    label.textContent = name;
+    numbers.textContent = card === "" ? "" : ` ${card}`;
     front.ariaPressed = String(asked);
     figure.textContent = percent(share);
     text.textContent = content;

@@ -1,6 +1,6 @@
 // The room’s matrices, drawers and curve, and one number taken apart: what was typed, a score, a weight, or a part of the answer. Pure.
 
-import { along, at, bestOf, down, type Matrix } from "../../src/model/matrix.js";
+import { along, at, bestOf, down, type Matrix, rowsOf } from "../../src/model/matrix.js";
 import { directions, distances, type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
 import type { ChartView } from "../../src/ui/heed-chart.js";
 import { type NamedSpot, signed, type View, weighed } from "../../src/ui/named-matrices.js";
@@ -25,8 +25,11 @@ export function viewsOf(scene: DictionaryScene, answer?: DictionaryAnswer): Reco
 export function drawersOf(scene: DictionaryScene, answer?: DictionaryAnswer): readonly Drawer[] {
   const { example, q, k, v, state } = scene;
   const { weights } = answer ?? scene;
+  const cards = rowsOf(k);
   return example.keys.map((name, key) => ({
-    name: state.example === "salary" ? `GPA ${exact(at(k, key, 0), 2)}` : name,
+    name,
+    // Names of movies leave no room for it.
+    card: state.example === "students" ? (cards[key] ?? []).map((entry) => exact(entry, 1)).join(" ") : "",
     content: contentOf(v, key, example.contents),
     share: at(weights, state.asker, key),
     asked: example.features.every((_, col) => at(q, state.asker, col) === at(k, key, col)),
@@ -63,7 +66,7 @@ export function curveView(scene: DictionaryScene, answer?: DictionaryAnswer): Ch
       { name: "plain average", values: GRID.map(() => mean), tone: "soft", dashed: true },
     ],
     dots: values.map((salary, key) => ({
-      name: `GPA ${exact(at(k, key, 0), 2)}: ${exact(salary, 1)}`,
+      name: `${scene.example.keys[key]}: ${exact(salary, 1)}`,
       x: at(k, key, 0),
       y: salary,
       weight: at(weights, 0, key),

@@ -18,7 +18,15 @@ import { CABINETS, EXAMPLES, type Role } from "./examples.js";
 import { curveView, drawersOf, explain, MATRICES, type MatrixName, viewsOf } from "./matrices.js";
 import { callsOf, type DictionaryAnswer, type DictionaryScene, GRID, readAnswers, sceneOf } from "./scene.js";
 import { asGiven, BANDWIDTHS, DICTIONARY_STATE, matrixOf, TEMPERATURES } from "./state.js";
-import { answerParts, cabinetText, curveText, NUMBERS_TEXT, tasteText, temperatureName } from "./texts.js";
+import {
+  answerParts,
+  cabinetText,
+  curveText,
+  NUMBERS_TEXT,
+  questionText,
+  tasteText,
+  temperatureName,
+} from "./texts.js";
 import "../../style/dictionary.css";
 
 /** Which of the state a matrix shows, where it can be changed. */
@@ -49,7 +57,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
     store.change(asGiven(store.state.example), "new");
   });
 
-  const said = h("p", { class: "answer" });
+  const [asked, said] = [h("p", { class: "small-label" }), h("p", { class: "answer" })];
   const tasteLines = h("tbody");
   const tasteTable = h("table", { class: "plain-table tastes" }, heads("", "by dot product", "by cosine"), tasteLines);
   const data = () => {
@@ -60,7 +68,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
     cabinet: picture({
       name: "cabinet",
       title: "Every drawer opens a little",
-      body: [drawers.element, said],
+      body: [drawers.element, asked, said],
       controls: [
         boundSlider(store, "temperature", "Temperature T", TEMPERATURES, { said: temperatureName }),
         grade.element,
@@ -111,11 +119,12 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
     const { state } = scene;
     example.show(state.example);
     grade.element.hidden = state.example !== "salary";
-    const asked = matrixOf(state, "q").data[0] ?? 0;
-    grade.show(asked, exact(asked, 2));
+    const wanted = matrixOf(state, "q").data[0] ?? 0;
+    grade.show(wanted, exact(wanted, 2));
     who.element.hidden = scene.example.queries.length === 1;
     who.show(String(state.asker));
     drawers.show(drawersOf(scene, answer));
+    asked.textContent = questionText(scene);
     said.replaceChildren(...answerParts(scene, answer));
     const curve = curveView(scene, answer);
     if (curve !== undefined) chart.show(curve);

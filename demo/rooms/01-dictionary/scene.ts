@@ -3,6 +3,7 @@
 import { attention } from "heed/reference";
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { fill, type Matrix, rowsOf, stack, toSingle, unstack, widestGap } from "../../src/model/matrix.js";
+import { twoDecimals } from "../../src/model/random.js";
 import { CABINETS, type Role, type ScoreName } from "./examples.js";
 import { type DictionaryState, matrixOf } from "./state.js";
 
@@ -23,7 +24,10 @@ export function sceneOf(state: DictionaryState) {
   const grid = fill(GRID.length, 1, (row) => GRID[row] ?? 0);
   /** The same for every grade on an axis; undefined but for salaries. */
   const curve = state.example === "salary" ? lookUp(grid, k, v, state) : undefined;
-  return { state, example: CABINETS[state.example], k, v, ...rivals[state.score], curve, rivals };
+  const example = CABINETS[state.example];
+  // A drawer without a name is called by its key, which may be changed.
+  const keys = example.keys.length > 0 ? example.keys : rowsOf(k).map(([grade = 0]) => `GPA ${twoDecimals(grade)}`);
+  return { state, example: { ...example, keys }, k, v, ...rivals[state.score], curve, rivals };
 }
 
 function lookUp(q: Matrix, k: Matrix, v: Matrix, state: DictionaryState): Lookup {

@@ -28,6 +28,13 @@ export function cabinetText(scene: DictionaryScene): string {
   }[scene.state.example];
 }
 
+/** What is compared with the cards. */
+export function questionText({ example, q, state }: DictionaryScene): string {
+  const card = example.features.map((name, col) => `${name} ${exact(at(q, state.asker, col), 2)}`).join(", ");
+  const who = example.queries[state.asker] ?? "";
+  return `${who === "you ask" ? "You ask with" : `${who} asks with`}: ${card}.`;
+}
+
 /** The answer in words; its numbers are emphasised. */
 export function answerParts(scene: DictionaryScene, answer?: DictionaryAnswer): readonly (Node | string)[] {
   const { example, state } = scene;

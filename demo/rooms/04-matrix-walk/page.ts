@@ -103,11 +103,12 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
     teller.forget();
   }
 
+  const question = guess("matrix-walk", GUESSES["matrix-walk"], () => store.change({ step: "softmax" }, "new"));
+
   return {
-    guess: guess("matrix-walk", GUESSES["matrix-walk"], () =>
-      store.change({ text: INITIAL.text, numbers: null, step: "softmax" }, "new"),
-    ),
-    pictures: [element, h("div", { class: "below-picture" }, numbers, ...BESIDES)],
+    guess: question,
+    // Numbers come last: opened by a press on the board, they move nothing.
+    pictures: [element, h("div", { class: "below-picture" }, ...BESIDES, numbers)],
     menu,
     first: () => (room.scene.labels.length === 0 ? undefined : tellingSpot(scene(), placeNow())),
     explain: (spot) => explain(scene(), spot),
@@ -138,6 +139,8 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
       const { state } = now;
       const [place, at] = [placeNow(), placeOf(state)];
       showOptions(state, now.walk);
+      // It is about this sentence.
+      question.hidden = state.text !== INITIAL.text || state.numbers !== null;
       heads.element.hidden = state.heads === 1;
       heads.element.dataset["heads"] = String(state.heads);
       heads.show(String(state.head + 1));

@@ -103,7 +103,11 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
 
   return {
     menu,
-    guess: guess("order", GUESSES.order, () => puts(endsSwapped)()),
+    guess: guess("order", GUESSES.order, () => {
+      const { text, kind, shift, numbers } = ORDER_STATE.initial;
+      const written = placesOf({ ...store.state, text, order: [] });
+      store.change({ text, kind, shift, numbers, order: endsSwapped(written) }, "new");
+    }),
     pictures: [words, positions, tried],
     first: () => ({ name: "O", row: Math.max(0, room.scene.places.indexOf(store.state.asker)), col: 1 }),
     explain: (spot) => explain(room.scene, spot, room.answer),
@@ -121,6 +125,10 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
       added.hidden = POSITION_MATRICES[state.kind].length === 0;
       swap.textContent = words.length < 2 ? "Swap the ends" : `Swap “${labels[0]}” and “${labels.at(-1)}”`;
       swap.disabled = words.length < 2;
+      const [left, right] = moves;
+      const asker = words[state.asker] ?? "";
+      if (left !== undefined && right !== undefined)
+        [left.textContent, right.textContent] = [`← ${asker}`, `${asker} →`];
     },
     *showRest() {
       const { scene, answer } = room;

@@ -15,7 +15,7 @@ export function orderText(scene: OrderScene, answer: OrderAnswer | undefined): s
   if (state.order.length === 0 && state.shift === 0) return "";
   const own = largest(difference);
   const kernel = answer === undefined ? own : largest(answer.difference);
-  const single = answer === undefined ? "" : `, ${apart(kernel)} in the kernel’s single precision`;
+  const single = answer === undefined ? "" : `, ${apart(kernel)} in heed’s single precision`;
   return Math.max(own, kernel) < ROUNDING
     ? `Nobody noticed: every word’s output moved along with it. The largest difference is rounding, ${apart(own)} on this page${single}.`
     : `Noticed: the outputs changed, by up to ${apart(own)} on this page${single}.`;

@@ -40,7 +40,7 @@ export function textOf(state: LearningState, moment: Moment | undefined): string
       task === "induction"
         ? "The word repeats itself. Each output names the letter that comes next, as GPT does: it must find where its own letter stood before, and look one further."
         : "A row for each letter of the answer, a column for each letter of the word. Before training, every output looks everywhere equally.";
-    return `${rows} ${guess === 0 ? "Pick a letter to begin." : "Now train."}`;
+    return rows;
   }
   const [part] = without(state);
   const lack = part && LACKS[part][task];

@@ -105,6 +105,9 @@ export function trainingPicture(
     message.textContent = own === "" || isWord(own) ? "" : `${LETTERS} letters from a to z`;
     if (message.textContent === "") store.change({ word: own, guess: 0 }, "run");
   });
+  // Why it cannot be pressed yet.
+  const first = h("span", { class: "small-label", id: "train-first" }, "Pick a letter first.");
+  training.work.button.setAttribute("aria-describedby", first.id);
   const own = h("div", { class: "field" }, h("label", { for: "own-word" }, "A word of your own"), field, message);
 
   const { element, say } = picture({
@@ -122,7 +125,7 @@ export function trainingPicture(
           h("div", { class: "with-parts" }, h("span", { class: "small-label" }, "Train without"), lacks.element),
           rival.element,
         ),
-        h("div", { class: "controls-options" }, guess.element, training.work.line(), own),
+        h("div", { class: "controls-options" }, guess.element, training.work.line(first), own),
         h("div", { class: "learning-side" }, word, other, training.chart, training.hint),
       ),
     ],
@@ -163,6 +166,7 @@ export function trainingPicture(
       guess.show(String(state.guess));
       if (document.activeElement !== field) field.value = state.word;
       training.work.button.disabled = state.guess === 0 && state.step === 0 && !training.isRunning;
+      first.hidden = !training.work.button.disabled;
       // The same seed trains the same model again, and watches how it comes to read the other word.
       const kind = kindOf(state);
       if (!training.isRunning && (words.get(kind) ?? watched(state)) !== watched(state)) training.forget(kind);

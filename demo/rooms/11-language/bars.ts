@@ -15,7 +15,7 @@ export interface Bar {
 /** Of the longest bar, at least: so that one sees how small all are. */
 const LEAST_FULL = 0.3;
 
-export function barList(name: string, count: number, tell: (value: number, held: boolean) => void, leave = () => {}) {
+export function barList(name: string, count: number, tell: (value: number, held: boolean) => void, leave: () => void) {
   const title = h("h3", {});
   const rows = Array.from({ length: count }, () => {
     const input = h("input", { type: "radio", name });

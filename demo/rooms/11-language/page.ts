@@ -11,7 +11,6 @@ import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { type Bar, barList } from "./bars.js";
 import { controlsOf } from "./controls.js";
-import { inductionPicture } from "./induction.js";
 import {
   callsOf,
   explainLook,
@@ -75,7 +74,6 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
     async () => reading,
   );
   const shelf = shelfPicture(engine);
-  const induction = inductionPicture(store);
   const heads = Array.from({ length: LAYERS * HEADS }, (_, head) => ({ value: String(head), text: shortHead(head) }));
   const head = choice("Layer and head", heads, (head) => store.change({ head: Number(head) }, "new"));
   const look = picture({
@@ -114,7 +112,7 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
 
   return {
     guess: guess("language", GUESSES.language, () => store.change({ kind: "causal", wrote: [] }, "new")),
-    pictures: [main, shelf, induction, look, end()],
+    pictures: [main, shelf, look, end()],
     first: () => ({ name: WORD, row: room.scene.bars[0]?.id ?? 0, col: 0 }),
     explain: ({ name, col }) => explainLook(room.scene, name, col, room.answer),
     explainOther: ({ name, row }) => (name === WORD ? explainWord(room.scene, row) : undefined),
@@ -131,7 +129,6 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
       }
       streams.show(scene);
       shelf.show(scene);
-      induction.show(scene);
       main.say(mainText(scene));
       matrices.show((name) => viewOf(name, scene, answer));
       look.say(lookText(scene));

@@ -6,6 +6,8 @@ import type { OutcomeOf, Task, Told } from "./worker.js";
 
 export class Helper {
   #worker: Worker | undefined;
+  /** How often a worker ended, and took along what it held. */
+  ends = 0;
   /** What tasks under way fail with, where the worker ends. */
   readonly #failing = new Set<(why: Error) => void>();
 
@@ -38,6 +40,7 @@ export class Helper {
   /** What it holds of a model is gone. The next task starts another worker. */
   end(why = "stopped"): void {
     this.#worker?.terminate();
+    this.ends += 1;
     this.#worker = undefined;
     for (const fail of this.#failing) fail(new Error(why));
     this.#failing.clear();

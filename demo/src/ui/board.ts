@@ -76,7 +76,7 @@ export class Board {
   readonly #canvas = h("canvas", { "aria-hidden": "true" });
   readonly #svg;
   readonly #range: HTMLInputElement;
-  readonly #play = button("Play", () => (this.#frame === undefined ? this.play() : this.stop()));
+  readonly #play = button("Play", () => (this.#isPlaying ? this.stop() : this.play()));
   readonly #said = h("output", { class: "board-said" });
   readonly #shapes: Known = new Map();
   #draw: Draw | undefined;
@@ -86,6 +86,8 @@ export class Board {
   #goal = 0;
   #ticks: readonly HTMLElement[];
   #frame: number | undefined;
+  /** Rather than on its way to a place that was asked for. */
+  #isPlaying = false;
 
   constructor(parts: BoardParts) {
     this.#parts = parts;
@@ -155,7 +157,12 @@ export class Board {
   stop(): void {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
-    this.#play.textContent = "Play";
+    this.#label(false);
+  }
+
+  #label(isPlaying: boolean): void {
+    this.#isPlaying = isPlaying;
+    this.#play.textContent = isPlaying ? "Stop" : "Play";
   }
 
   /** Under reduced motion one press is one step. */
@@ -167,7 +174,6 @@ export class Board {
       this.leap(this.#at >= last ? 0 : Math.floor(this.#at) + 1);
       return;
     }
-    this.#play.textContent = "Stop";
     this.#run(from, last, (last - from) * (this.#parts.seconds ?? SECONDS_A_STEP), true);
   }
 
@@ -187,6 +193,7 @@ export class Board {
 
   #run(from: number, to: number, seconds: number, tells: boolean, isOwn = false): void {
     let begin: number | undefined;
+    this.#label(tells);
     const run = (now: number): void => {
       begin ??= now;
       const part = seconds === 0 ? 1 : Math.min(1, (now - begin) / (1000 * seconds));

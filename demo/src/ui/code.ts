@@ -103,21 +103,20 @@ print(${print})
 
 const SHOWN_FOR = 1600;
 
-/** Copies text and says on the button whether that worked. */
-export async function copyFrom(button: HTMLButtonElement, text: string): Promise<void> {
+/** Copies text, and says on the button and to whoever calls whether that worked. */
+export async function copyFrom(button: HTMLButtonElement, text: string): Promise<boolean> {
   const before = button.textContent ?? "";
-  let said = "Copied";
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    said = "Not allowed here";
-  }
-  button.textContent = said;
+  const isCopied = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  button.textContent = isCopied ? "Copied" : "Not allowed here";
   button.disabled = true;
   setTimeout(() => {
     button.textContent = before;
     button.disabled = false;
   }, SHOWN_FOR);
+  return isCopied === true;
 }
 
 function shapeOf(heads: readonly Matrix[]): readonly number[] {

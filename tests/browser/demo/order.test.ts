@@ -34,7 +34,7 @@ describe("without positions", () => {
     const after = await readMatrix(page, "O");
     expect(after).toEqual([4, 0, 1, 2, 3].map((place) => before[place]));
     // The page computes in double precision, the kernel in f32.
-    expect(await said(page)).toMatch(/is rounding, (0|\d\s×\s10⁻¹[⁶⁷]) on this page, (0|\d\s×\s10⁻[⁷⁸]) in the kernel/);
+    expect(await said(page)).toMatch(/is rounding, (0|\d\s×\s10⁻¹[⁶⁷]) on this page, (0|\d\s×\s10⁻[⁷⁸]) in heed/);
     const cells = await page.locator('heed-matrix[data-name="D"] td[data-row]').allTextContents();
     expect(cells).toEqual(Array.from({ length: 40 }, () => "0"));
   });

@@ -185,7 +185,7 @@ describe("words that the tiny model lacks", () => {
     await page.getByRole("button", { name: "Read it with MiniLM, kept on this device" }).click();
     await status(page).filter({ hasText: "reads along." }).waitFor();
     await expect.poll(() => page.locator(".strip button").count()).toBe(LAYERS * HEADS);
-    await page.getByRole("button", { name: "Forget it" }).click();
+    await page.getByRole("button", { name: "Forget MiniLM" }).click();
     await status(page).filter({ hasText: "Forgotten." }).waitFor();
     expect(await opens(page).isVisible()).toBe(true);
     expect(await page.evaluate(() => window.caches.keys())).toEqual([]);
@@ -210,6 +210,19 @@ describe("words that the tiny model lacks", () => {
     // The model of before is kept.
     await page.getByRole("button", { name: "Read it with MiniLM, kept on this device" }).click();
     await status(page).filter({ hasText: "reads along." }).waitFor();
+  });
+
+  test("a worker that breaks off takes its model along, and leaves the offer", async () => {
+    const page = await open(`${FRONT}#t=they+say+it`, { alone: true });
+    await read(page);
+    // It may have ended before it answers.
+    const fails = "setTimeout(() => { throw new Error('out of memory') })";
+    await Promise.all(page.workers().map((worker) => worker.evaluate(fails).catch(() => {})));
+    await page.locator("#sentence").fill("they say it is lost");
+    await status(page).filter({ hasText: "It broke off: " }).waitFor();
+    await expect.poll(said(page)).toContain("The tiny model does not know “they”");
+    await page.getByRole("button", { name: "Read it with MiniLM, kept on this device" }).click();
+    await expect.poll(said(page)).toContain("of bert: “it” gives ");
   });
 
   test("a model of the site’s own is loaded once it is asked for, and needs no network on the next visit", async () => {
@@ -254,7 +267,7 @@ describe("a word that is changed", () => {
     await read(page);
     expect(await page.locator("#own path.hollow[d*=M]").count()).toBe(0);
     await page.locator("#sentence").fill(CHANGED);
-    await page.locator("#own-losses", { hasText: "Heads that lost most" }).waitFor();
+    await page.locator("#own-losses", { hasText: "Lost most, in points" }).waitFor();
     const words = ["start", ...CHANGED.split(" ")];
     const it = words.indexOf("it");
     const changes = await Promise.all(
@@ -288,18 +301,47 @@ describe("a word that is changed", () => {
     const [first] = [...changes].sort((a, b) => b.lost - a.lost);
     const chips = page.locator("#own-losses button");
     expect(await chips.first().innerText()).toMatch(
-      new RegExp(`^${first?.layer}\\.${first?.number} \\S+ −${Math.round(100 * (first?.lost ?? 0))}$`),
+      new RegExp(`^layer ${first?.layer}, head ${first?.number}: \\S+ −${Math.round(100 * (first?.lost ?? 0))}$`),
     );
     await chips.nth(1).click();
     expect(await chips.nth(1).evaluate((chip) => chip === document.activeElement)).toBe(true);
-    const [place = ""] = (await chips.nth(1).innerText()).split(" ");
-    await expect.poll(said(page)).toContain(`Layer ${place.replace(".", ", head ")} of`);
+    const [place = ""] = (await chips.nth(1).innerText()).split(":");
+    await expect.poll(said(page)).toContain(`${place.replace("layer", "Layer")} of`);
     await page.getByRole("button", { name: "Forget the change" }).click();
     await expect.poll(() => page.locator("#own path.hollow[d*=M]").count()).toBe(0);
   });
 });
 
+test("a name lights its heads, and shows the one that does it most", async () => {
+  const page = await open(`${FRONT}#t=susan+gave+mary+the+ring+.+it+was+the`);
+  const names = page.getByRole("group", { name: "What heads do" }).getByRole("button");
+  await names.first().waitFor();
+  const name = ((await names.first().textContent()) ?? "").replace(/ · .*/, "");
+  await names.first().click();
+  const lit = page.locator(".strip button:not(.pale)");
+  const figures = (await lit.evaluateAll((all) => all.map((one) => one.ariaLabel ?? ""))).map((label) => {
+    expect(label).toContain(`: ${name} `);
+    return Number.parseInt(/(\d+)\s%$/.exec(label)?.[1] ?? "", 10);
+  });
+  const shown = await page.locator(".strip button[aria-pressed=true]").getAttribute("aria-label");
+  expect(shown).toMatch(new RegExp(`${Math.max(...figures)}\\s%$`));
+});
+
 describe("a shared link", () => {
+  test("stands beside the button where a page may not copy it", async () => {
+    const page = await open(`${FRONT}#t=the+dog+was+tired`, {
+      alone: true,
+      before: () => {
+        Object.defineProperty(navigator, "clipboard", { value: undefined });
+      },
+    });
+    await expect.poll(said(page)).toContain("It goes on with");
+    await page.getByRole("button", { name: "Share what you see" }).click();
+    const address = page.getByRole("textbox", { name: "The address to share" });
+    expect(await address.inputValue()).toContain("#t=the+dog+was+tired&it=");
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(await address.inputValue());
+  });
+
   test("shows the same in a fresh profile, is marked as recorded, and asks for nothing but the page", async () => {
     const page = await open(`${FRONT}#t=${encodeURIComponent(TEXT)}`, {
       permissions: ["clipboard-read", "clipboard-write"],
@@ -410,7 +452,7 @@ describe("without a page", () => {
     ["next word", only((query, key) => key === query + 1)],
     ["same word", only((query, key) => WORDS[query - 1] === WORDS[key - 1])],
     ["rests on the start", only((_, key) => key === 0)],
-    ["noun of “it”", only((query, key) => query === 7 && key === 5)],
+    ["“it” → cat", only((query, key) => query === 7 && key === 5)],
     [undefined, () => 0.1],
     // Because "saw" is no noun.
     [undefined, only((query, key) => query === 7 && key === 3)],

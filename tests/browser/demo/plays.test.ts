@@ -65,3 +65,25 @@ test.each([
   expect(frames).toEqual([String(place)]);
   expect(await hashOf(page)).toBe(path.includes("#") ? "#d=8&step=scale" : "");
 });
+
+test("“Play” goes on from where a board is gliding to, and says “Stop” while it plays by itself", async () => {
+  const page = await answered("matrix-walk.html", {
+    reducedMotion: "no-preference",
+    alone: true,
+    viewport: { width: 1280, height: 1000 },
+  });
+  const play = (name: string) => page.getByRole("button", { name, exact: true });
+  await play("Stop").waitFor();
+  await page.getByRole("button", { name: "O", exact: true }).click();
+  await play("Play").waitFor();
+  await expect.poll(() => scrubber(page, "walk").inputValue().then(Number)).toBe(8);
+  await page.getByRole("button", { name: "X", exact: true }).click();
+  await play("Play").click();
+  expect(await play("Stop").isVisible()).toBe(true);
+  const from = await scrubber(page, "walk").inputValue().then(Number);
+  await expect.poll(() => scrubber(page, "walk").inputValue().then(Number)).toBeGreaterThan(from);
+  await play("Stop").click();
+  const stands = await scrubber(page, "walk").inputValue();
+  await page.getByRole("heading", { level: 1 }).hover();
+  expect(await scrubber(page, "walk").inputValue()).toBe(stands);
+});

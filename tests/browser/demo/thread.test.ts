@@ -3,7 +3,7 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { axeFindings, demoInChromium } from "./chromium.js";
-import { hashOf } from "./page.js";
+import { hashOf, stopsBefore } from "./page.js";
 import { jumpsOf, watchJumps } from "./still.js";
 import { weightOf } from "./weight.js";
 
@@ -121,8 +121,9 @@ test("the weights are those of the arithmetic", async () => {
   await expect.poll(() => named(page, "animal")).toBe(Math.round(100 * raised));
   await goTo(page, "Masks");
   await page.getByRole("radio", { name: "itself and the words before" }).check({ force: true });
-  const masked = Math.exp(3) / (2 * Math.exp(3) + 6);
-  await expect.poll(() => named(page, "road")).toBe(Math.round(100 * masked));
+  // The animal’s own score is 4 / sqrt(4), and that of the one word before it 0.
+  const masked = Math.exp(2) / (Math.exp(2) + 1);
+  await expect.poll(() => named(page, "animal")).toBe(Math.round(100 * masked));
   expect(await page.locator(".thread-hidden").count()).toBe((11 * 10) / 2);
   // What is poured is weight times value: of a noun its own property, and of "tired" life.
   await goTo(page, "Mix the values");
@@ -190,9 +191,14 @@ test("each guess brings its answer into the picture, and the first counts", asyn
     const here = page.locator("section.here .guess");
     const before = await page.evaluate(() => location.hash);
     const buttons = here.locator("button");
+    const isDrawn = (await buttons.count()) === 1;
+    if (isDrawn) {
+      await page.locator(".thread-pad").focus();
+      await page.keyboard.press("ArrowUp");
+    }
     await buttons.first().click();
     await expect.poll(() => here.locator(".guess-said").innerText()).toMatch(/^(?:Yes|No)/);
-    expect(await here.locator("button.right").count()).toBe(1);
+    expect(await here.locator("button.right").count()).toBe(isDrawn ? 0 : 1);
     // That of the mixture is on the stage already.
     if (stop !== "Mix the values") expect(await page.evaluate(() => location.hash)).not.toBe(before);
     expect(await score.innerText()).toMatch(new RegExp(` of ${index + 1}\\.$`));
@@ -202,6 +208,92 @@ test("each guess brings its answer into the picture, and the first counts", asyn
   expect(await score.innerText()).toBe(said);
   await page.goto(new URL("index.html", page.url()).href);
   await expect.poll(() => score.innerText()).toBe(said);
+});
+
+describe("what is drawn", () => {
+  const pad = (page: Page) => page.locator(".thread-pad");
+  const said = (page: Page) => page.locator("section.here .guess-said").innerText();
+  const show = (page: Page) => page.locator("section.here").getByRole("button", { name: "Show it" }).click();
+  /** Places as parts of the pad. */
+  const stroke = async (page: Page, ...places: readonly (readonly [number, number])[]): Promise<void> => {
+    const { x = 0, y = 0, width = 0, height = 0 } = (await pad(page).boundingBox()) ?? {};
+    for (const [index, [right, up]] of places.entries()) {
+      await page.mouse.move(x + right * width, y + (1 - up) * height);
+      if (index === 0) await page.mouse.down();
+    }
+    await page.mouse.up();
+  };
+
+  test("over the mask is compared with the row that grows over it", async () => {
+    const page = await open(`${THREAD}#stop=mask`, { reducedMotion: "reduce", alone: true });
+    // Half a word, and half the animal itself: in common are 0.12 and a half.
+    await stroke(page, [0.5 / 11, 0.5], [1.5 / 11, 0.5]);
+    await show(page);
+    const own = Math.exp(2) / (Math.exp(2) + 1);
+    await expect
+      .poll(() => said(page))
+      .toContain(`Yes: your sketch is right for ${Math.round(100 * (1.5 - own))}\u00a0%`);
+    expect(await pad(page).count()).toBe(0);
+    expect(await page.locator(".thread-sketch").count()).toBe(1);
+    expect(await hashOf(page)).toBe("#stop=mask&sees=before");
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test("over the scores is wrong where it is as wide as they are, and may be left out", async () => {
+    const page = await open(`${THREAD}#stop=scale`, { reducedMotion: "reduce", alone: true });
+    await show(page);
+    expect(await said(page)).toMatch(/^Their spread is 1/);
+    expect(await page.locator("#score").isVisible()).toBe(false);
+    await page.goBack();
+    await stroke(page, [0.1, 0.1], [0.9, 0.1]);
+    expect(await axeFindings(page, { within: "#stage" })).toEqual([]);
+    await show(page);
+    await expect.poll(() => said(page)).toMatch(/^No: your sketch is right for \d\s%/);
+  });
+
+  test("by the keyboard is said bar by bar", async () => {
+    const page = await open(`${THREAD}#stop=mask`, { reducedMotion: "reduce" });
+    await pad(page).focus();
+    for (const key of [...Array<string>(4).fill("ArrowLeft"), "ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
+    expect(await pad(page).getAttribute("aria-valuetext")).toMatch(/^animal: 10\s%$/);
+  });
+});
+
+test("by keyboard alone one guesses, draws, sets and goes on", async () => {
+  const page = await open(THREAD, { reducedMotion: "reduce", alone: true });
+  const tabTo = async (selector: string): Promise<void> => {
+    expect(await stopsBefore(page, selector)).toBeLessThan(60);
+  };
+  await tabTo(".thread-head button:last-of-type");
+  for (const stop of STOPS.slice(1, 5)) {
+    await page.keyboard.press("Enter");
+    await expect.poll(() => head(page).innerText()).toContain(stop);
+  }
+  await tabTo(".thread-pad");
+  await page.keyboard.press("ArrowUp");
+  await tabTo("section.here .guess button");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator("section.here .guess-said").innerText()).toMatch(/^Yes: /);
+  await tabTo("section.here .slider");
+  await page.keyboard.press("ArrowLeft");
+  await expect.poll(() => hashOf(page)).toContain("d=64");
+  await tabTo('[data-stop="softmax"] .guess');
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator('[data-stop="softmax"] .guess-said').innerText()).toMatch(/^Yes\. /);
+});
+
+test("a stop begins with the word that its text is about", async () => {
+  const page = await open(THREAD, { reducedMotion: "reduce" });
+  await goTo(page, "Three roles");
+  await page.locator("section.here").getByRole("radio", { name: "road" }).check({ force: true });
+  await expect.poll(() => said(page).innerText()).toMatch(/^“road” looks for/);
+  await goTo(page, "Mix the values");
+  expect(await said(page).innerText()).toMatch(/^The output of it/);
+  await goTo(page, "Layers");
+  await page.getByRole("radio", { name: "wide" }).check({ force: true });
+  await goTo(page, "Heads");
+  expect(await said(page).innerText()).toContain("tired");
 });
 
 test("two layers let go of the animal when the road is too wide, and the address keeps the word", async () => {

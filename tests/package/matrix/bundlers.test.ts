@@ -7,7 +7,7 @@ import { Consumer, type Entry, type Printed } from "../support/consumer.js";
 import { quotedIn, tableUnder } from "../support/guide.js";
 import { expectRight } from "../support/outcome.js";
 import { ISOLATION, STRICT, serve } from "../support/server.js";
-import { expectWorker, openChromium, visit } from "../support/visit.js";
+import { openChromium, visit } from "../support/visit.js";
 
 interface Bundler {
   readonly name: string;
@@ -194,38 +194,6 @@ describe("esbuild to one script", () => {
       expect(binaries.length, variant).toBeGreaterThan(0);
       for (const text of binaries) expect(script.includes(text), variant).toBe(true);
     }
-  });
-
-  test.each([
-    { bundler: ONE_SCRIPT, does: "computes", failure: undefined },
-    {
-      bundler: ESBUILD,
-      does: "has to import, which is refused",
-      failure: /^load: createHeed: .*import\(\) is disallowed/,
-    },
-  ])("in a service worker of $bundler.name's it $does", async ({ bundler, failure }) => {
-    const consumer = await Consumer.make(`service-worker-${bundler.options.length}`, "page");
-    const inWorker = `
-      import * as heed from "heed";
-      import * as reference from "heed/reference";
-      import { compute } from "./compute.js";
-      const outcome = () => compute(heed, reference).catch((error) => ({ failure: error.code + ": " + error.message }));
-      addEventListener("message", ({ ports }) => outcome().then((found) => ports[0].postMessage(found)));
-    `;
-    await writeFile(consumer.path("main.js"), inWorker);
-    await build(consumer, bundler);
-    const page = `<!doctype html><title>service worker</title><link rel="icon" href="data:,"><script type="module">
-      await navigator.serviceWorker.register("main.js", { type: "module" });
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = ({ data }) => Object.assign(globalThis, { outcome: data });
-      (await navigator.serviceWorker.ready).active.postMessage(null, [port2]);
-    </script>`;
-    await writeFile(consumer.path("dist/index.html"), page);
-    const site = await serve({ "/": consumer.path("dist") });
-    const found = await visit(browser, site.address);
-    site.close();
-    if (failure === undefined) expectWorker(found, null);
-    else expect(found.failure).toMatch(failure);
   });
 
   test("has no address for the files of heed/assets", async () => {

@@ -5,7 +5,7 @@ import { workerKind } from "../../platform/features.js";
 import { currentHost } from "../../platform/host.js";
 import { type AnyWorker, fileWorker } from "./any-worker.js";
 import { compileFile } from "./given-binary.js";
-import type { VariantTable } from "./variants.js";
+import type { Variant, VariantTable } from "./variants.js";
 
 /** The build replaces it by `import.meta.url` after bundling. Written earlier, the bundler would inline the files. */
 declare const HEED_MODULE_URL: string;
@@ -32,7 +32,7 @@ const CORE: VariantTable = {
 /** Of the core module, which every page loads, and what loads those of the others. */
 export const MODULES = { core: CORE, more: () => import("./inlined-more.js") };
 
-export function compileOwn(binary: string | URL): Promise<WebAssembly.Module> {
+export function compileOwn(binary: Variant["binary"]): Promise<WebAssembly.Module> {
   return compileFile(String(binary));
 }
 

@@ -4,7 +4,7 @@
 import { type AnyWorker, scriptWorker } from "./any-worker.js";
 import { compileText } from "./binary.js";
 import { workerSource } from "./generated/worker-source.js";
-import type { InlinedTable } from "./variants.js";
+import type { InlinedTable, Variant } from "./variants.js";
 
 const CORE: InlinedTable = {
   "wasm-simd": () => import("./generated/wasm-simd.js"),
@@ -16,7 +16,7 @@ const CORE: InlinedTable = {
 /** Of the core module, which every page loads, and what loads those of the others. */
 export const MODULES = { core: CORE, more: () => import("./inlined-more.js") };
 
-export function compileOwn(binary: string | URL, name: string): Promise<WebAssembly.Module> {
+export function compileOwn(binary: Variant["binary"], name: string): Promise<WebAssembly.Module> {
   return compileText(String(binary), name);
 }
 

@@ -32,8 +32,8 @@ export interface Glue {
 }
 
 export interface Variant extends Glue {
-  /** Its text, or its address. */
-  readonly binary: string | URL;
+  /** Its text, its address, or what the runtime has compiled. */
+  readonly binary: string | URL | WebAssembly.Module;
 }
 
 /** The module to run for each variant. */

@@ -23,8 +23,11 @@ export class WorkerLost extends Error {
   }
 }
 
-/** Some policies block a worker without any event, so one that neither starts nor fails within this time is given up. */
-const START_TIMEOUT_MS = 15_000;
+/**
+ * Some policies block a worker without any event, so one that neither starts nor fails in so many seconds is given up. They are counted one by
+ * one: all the time for which a page was frozen is one of them, and its worker was frozen as well.
+ */
+const START_SECONDS = 15;
 
 type OnLost = (lost: WorkerLost) => void;
 
@@ -65,12 +68,15 @@ export class WorkerLink {
    */
   async start(message: StartMessage, onLost: OnLost): Promise<void> {
     this.#onLost = onLost;
-    const timer = setTimeout(() => this.#lose("it did not start in time", true), START_TIMEOUT_MS);
+    let left = START_SECONDS;
+    const timer = setInterval(() => {
+      if (--left === 0) this.#lose("it did not start", true);
+    }, 1000);
     try {
       if (this.#lost === null) this.#post(message, []);
       await this.#ready;
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
     this.#worker?.unref?.();
   }
@@ -136,7 +142,7 @@ export class WorkerLink {
       else worker.on(type, (value) => act({ data: value, message: causeText(value) }));
     };
     listen("message", ({ data }) => this.#receive(data));
-    listen("messageerror", () => this.#lose("a message of its could not be read"));
+    listen("messageerror", () => this.#lose("a message could not be read"));
     listen("error", ({ message }) => this.#lose(message || "the page's policy or the network refused its source"));
     worker.on?.("exit", (code) => this.#lose(`it ended with code ${String(code)}`));
   }
