@@ -136,7 +136,7 @@ function webkitGtk(name: string, isolated: boolean, found: WebKit): TestProjectC
 export default defineConfig(async () => {
   const found = await findToolchain({ need: wantedBrowsers(), log: () => {} });
   const chromiumPath = found.chromium.path;
-  const browsers = { chromiumPath, firefoxPath: found.firefox?.path ?? null };
+  const browsers = { chromiumPath, firefoxPath: found.firefox?.path ?? null, webkit: found.webkit ?? null };
   const vulkanProblem = await whyNoDebian();
   if (vulkanProblem !== undefined) console.warn(`GPU adapters beside Chromium's are not tested: ${vulkanProblem}`);
   return {
@@ -159,7 +159,7 @@ export default defineConfig(async () => {
           webkitGtk(isolated ? "webkit-isolated" : "webkit-plain", isolated, found.webkit),
         ),
         node("demo", SHARED_PARTS, { chromiumPath }, "tests/browser/demo/setup.ts"),
-        node("demo-rooms", "tests/browser/demo/*.test.ts", { chromiumPath }, "tests/browser/demo/setup.ts", {
+        node("demo-rooms", "tests/browser/demo/*.test.ts", browsers, "tests/browser/demo/setup.ts", {
           exclude: SHARED_PARTS,
         }),
         ...(vulkanProblem === undefined

@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Marked } from "marked";
 import type { Plugin } from "vite";
+import { API_PAGES, apiPage } from "./api.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const SITE = fileURLToPath(new URL("./", import.meta.url));
@@ -23,7 +24,7 @@ export const DOCUMENTS: ReadonlyMap<string, string> = new Map(
 
 /** The list of all docs is a page that no document is. */
 const LIST = "docs.html";
-export const DOCUMENT_PAGES: readonly string[] = [LIST, ...DOCUMENTS.keys()];
+export const DOCUMENT_PAGES: readonly string[] = [LIST, ...DOCUMENTS.keys(), ...API_PAGES];
 
 function pageOf(path: string): string {
   return `${path.replace("/README.md", ".md").replace(SHOWN, "").replaceAll("/", "-")}.html`;
@@ -88,14 +89,17 @@ function listOfAll(): string {
   const links = items.map(({ page, path }) => `<li><a href="./${page}">${escaped(titleOf(path))}</a></li>`);
   return `<h1>Docs</h1>
 <p>heed computes attention in the browser. These pages say what each option means, and how to load models, train and host.</p>
-<ul class="doors">${links.join("")}<li><a href="./examples.html">Examples</a></li></ul>`;
+<ul class="doors">${links.join("")}<li><a href="./api.html">API: every name with its type</a></li><li><a href="./examples.html">Examples</a></li></ul>`;
+}
+
+function documentOf(path: string | undefined): readonly [title: string, body: string] {
+  if (path === undefined) return ["Docs", listOfAll()];
+  return [titleOf(path), path.endsWith(".md") ? rendered(path) : listed(path)];
 }
 
 /** A page's own part, as other pages of the site have it in a file. */
 function contentOf(page: string): string {
-  const path = DOCUMENTS.get(page);
-  const [title, body] =
-    path === undefined ? ["Docs", listOfAll()] : [titleOf(path), path.endsWith(".md") ? rendered(path) : listed(path)];
+  const [title, body] = apiPage(page) ?? documentOf(DOCUMENTS.get(page));
   return `<!-- page 00-documents: ${escaped(title)}: docs and examples of heed, attention in the browser. -->
 <title>${escaped(title)} · heed</title>
 <article class="document">${body}</article>`;

@@ -1,5 +1,6 @@
 // What all pages share: the rooms and where they are, and the document that is written around each page when it is served or built.
 
+import { readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import { NOTICES } from "./notices.js";
 import { links, PACKAGE } from "./package-links.js";
@@ -9,6 +10,8 @@ export const FRONT = "index.html";
 
 /** Attention in ten stops, which lead on to the rooms. */
 export const THREAD = "five-minutes.html";
+/** Times the device. */
+export const SPEED = "speed.html";
 const THREAD_LINK = `<li><a href="./${THREAD}">Five minutes</a>`;
 
 /** The rooms, in the order of a first visit: by their files, their names, what one does there and the question that they answer. There is no other list of them. */
@@ -66,7 +69,7 @@ const ROOMS = {
   ],
   "bring-your-own": [
     "Bring your own",
-    "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds; and this device.",
+    "Your arrays, or 32,768 tokens of an example, from above and down to single multiply-adds.",
     "What does it find in my own data?",
   ],
 } as const;
@@ -88,13 +91,14 @@ export function frame(): Plugin {
       order: "pre",
       handler: (html, { path }) => {
         // Of other pages -1.
-        const here = PAGES.findIndex(({ file }) => path.endsWith(file));
         const file = path.split("/").at(-1) ?? "";
+        const here = PAGES.findIndex((page) => page.file === file);
         return html
           .replace(PAGE, (_, folder: string, about: string, content: string) =>
             page({ here, file }, folder, about, content),
           )
           .replace("<!-- rooms -->", doors())
+          .replace("<!-- downloads -->", downloads)
           .replaceAll(LAB, (_, room: Room) => lab(room));
       },
     },
@@ -185,6 +189,17 @@ function doors(): string {
   const items = PAGES.map(({ file, name, about }) => `<li><a href="./${file}">${name}</a> <span>${about}</span></li>`);
   const thread = `${THREAD_LINK} <span>Attention from a dictionary to two layers, in ten stops. Begin here.</span></li>`;
   return `<ul class="doors">${thread}${items.join("")}</ul>`;
+}
+
+/** What a page loads of this version, as docs/record.json has it. */
+function downloads(): string {
+  const [now]: readonly { version: string; bytes: Readonly<Record<string, number>> }[] = JSON.parse(
+    readFileSync(new URL("../docs/record.json", import.meta.url), "utf8"),
+  );
+  const rows = Object.entries(now?.bytes ?? {}).map(
+    ([name, bytes]) => `<tr><th scope="row">${name}</th><td>${(bytes / 1000).toFixed(1)} kB</td></tr>`,
+  );
+  return `<div class="table-frame" tabindex="0" role="region" aria-label="Downloads" id="downloads" data-version="${now?.version}"><table class="plain-table"><caption>What a page loads: entries with what they need at once, and the largest variant of each module</caption><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 function footer(here: number): string {

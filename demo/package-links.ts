@@ -1,4 +1,4 @@
-// The links for those who would use heed, in the foot of every page: docs and examples of this site, and what package.json names.
+// The links for those who would use heed, in the foot of every page: docs, API and examples of this site, and what package.json names.
 
 import { readFileSync } from "node:fs";
 
@@ -21,6 +21,7 @@ export function links({ repository, bugs }: Named): string {
   );
   return [
     `<a href="./docs.html">Docs</a>`,
+    `<a href="./api.html">API</a>`,
     `<a href="./examples.html">Examples</a>`,
     ...others,
     "<code>npm install heed</code>",

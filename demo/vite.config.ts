@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { apart } from "./apart.js";
 import { DOCUMENT_PAGES, documents } from "./documents.js";
-import { FRONT, frame, PAGES, THREAD } from "./frame.js";
+import { FRONT, frame, PAGES, SPEED, THREAD } from "./frame.js";
 import { keepOffline } from "./keep-offline.js";
 import { minilm } from "./minilm.js";
 import { notices } from "./notices.js";
@@ -82,6 +82,6 @@ export default defineConfig({
     target: "es2022",
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: [FRONT, THREAD, ...PAGES.map(({ file }) => file), ...DOCUMENT_PAGES].map(at) },
+    rolldownOptions: { input: [FRONT, THREAD, SPEED, ...PAGES.map(({ file }) => file), ...DOCUMENT_PAGES].map(at) },
   },
 });

@@ -1,6 +1,6 @@
 // Benches: `npm run bench` measures the kernels and the ladder, natively and in Node; `npm run bench -- web` heed beside its peers in
 // Chromium, `npm run bench -- webgpu` likewise on a GPU, `npm run bench -- train` likewise as they train, `npm run bench -- models` models, `npm run bench -- weights` narrow weights;
-// `npm run bench -- numerics` how far results are from double precision.
+// `npm run bench -- numerics` how far results are from double precision; `npm run bench -- report` makes a page of all that is claimed.
 // Figures are medians, each beside the roofline of the same run. bench/README.md describes them.
 
 import { ensureDependencies } from "./lib/dependencies.js";
@@ -12,6 +12,7 @@ const BENCHES = {
   ladder: async () => (await import("./bench/ladder.js")).benchLadder(),
   models: async (args) => (await import("./bench/web.js")).benchWeb("models.js", args),
   numerics: async (args) => (await import("./bench/numerics.js")).benchNumerics(args),
+  report: async (args) => (await import("./bench/report.js")).benchReport(args),
   web: async (args) => (await import("./bench/web.js")).benchWeb("run.js", args),
   weights: async (args) => (await import("./bench/web.js")).benchWeb("weights.js", args),
   train: async (args) => (await import("./bench/web.js")).benchPages("train.js", args),

@@ -61,11 +61,16 @@ export async function findPython() {
     `Python ${OLDEST.python} or newer`,
   );
   if (!("found" in result)) return result;
-  // A version manager's shim decides by folder which Python it starts: name the one it starts here.
-  const path = await remembered("executable", [result.found.path], async () =>
-    (await run(result.found.path, ["-c", "import sys; print(sys.executable)"], { quiet: true })).stdout.trim(),
-  );
-  return { found: { ...result.found, path: path ?? result.found.path } };
+  // A version manager's shim decides by folder which Python it starts: name the one it starts here. Debian's python3-minimal lacks
+  // most of the library.
+  const { path } = result.found;
+  const executable = await remembered("executable, with its library", [path], async () => {
+    const program = "import subprocess, sys, tempfile; print(sys.executable)";
+    const printed = await run(path, ["-c", program], { quiet: true }).catch(() => undefined);
+    return printed?.stdout.trim();
+  });
+  if (executable === undefined) return { problem: `${path} has no standard library` };
+  return { found: { ...result.found, path: executable } };
 }
 
 /** @param {"clang-format" | "clang-tidy"} name @returns {Promise<Search>} */

@@ -1,8 +1,8 @@
 // The package as a stranger gets it: what is in it, what its README shows, and what a compiler says of its types.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, inject, test } from "vitest";
 import { notices } from "../../scripts/make/notices.js";
@@ -14,13 +14,24 @@ const consumer = await Consumer.make("package", "scripts");
 describe("the packed package", () => {
   const installed = (...path: string[]): string => join(inject("workshop"), "node_modules/heed", ...path);
 
-  test("holds the built files, their types and the licence, and nothing else", () => {
-    const files = readdirSync(installed());
-    expect(files.filter((name) => !["CHANGELOG.md", "README.md"].includes(name)).sort()).toEqual([
-      "LICENSE",
-      "dist",
-      "package.json",
-    ]);
+  /** `npx vitest run --project package tests/package/package.test.ts -u` records it. */
+  test("holds the files of its record, and nothing else", async () => {
+    const entries = readdirSync(installed(), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const names = files.map((file) => relative(installed(), file).split(sep).join("/")).sort();
+    await expect(`${names.join("\n")}\n`).toMatchFileSnapshot("contents.txt");
+  });
+
+  test("has every file that it names, and names the addresses of repository and issues where they are known", () => {
+    const manifest: Manifest = JSON.parse(readFileSync(installed("package.json"), "utf8"));
+    const targets = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === "string" ? [target] : [target.types, target.default],
+    );
+    for (const target of targets.filter((path) => !path.includes("*")))
+      expect(statSync(installed(target)).size, target).toBeGreaterThan(0);
+    const { homepage, repository, bugs } = manifest;
+    const addresses = [homepage, repository, bugs].map((place) => (typeof place === "string" ? place : place?.url));
+    for (const address of addresses) if (address !== undefined) expect(address).toMatch(/^(?:git\+)?https:\/\//);
   });
 
   test("depends on nothing, has no side effects, and names types before code", () => {
@@ -165,6 +176,9 @@ test.each([
 });
 
 interface Manifest {
+  readonly homepage?: string;
+  readonly repository?: string | { readonly url: string };
+  readonly bugs?: string | { readonly url: string };
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly main: string;
   readonly alias: Readonly<Record<string, string>>;

@@ -13,6 +13,7 @@ declare module "vitest" {
     demo: string;
     /** Null where the tests run without it. */
     firefoxPath: string | null;
+    webkit: { readonly path: string; readonly browser: string; readonly display: string } | null;
     /** Where the bundlers and runtimes are that the package is tried with: the folder of their node_modules. */
     tools: string;
     /** A folder inside of it, for this run alone, in whose node_modules the packed package is installed. */

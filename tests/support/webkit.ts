@@ -28,6 +28,27 @@ const START_MS = 30_000;
 class WebKitProvider implements BrowserProvider {
   readonly name = "webkit";
   readonly supportsParallelism = false;
+  readonly #session: WebKitSession;
+
+  constructor(options: WebKit) {
+    this.#session = new WebKitSession(options);
+  }
+
+  getCommandsContext(): Record<string, unknown> {
+    return {};
+  }
+
+  openPage(_sessionId: string, url: string): Promise<void> {
+    return this.#session.go(url);
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+}
+
+/** A window of MiniBrowser's, which opens with the first page. */
+export class WebKitSession {
   readonly #options: WebKit;
   #driver: ChildProcess | undefined;
   #session: Promise<string> | undefined;
@@ -36,13 +57,14 @@ class WebKitProvider implements BrowserProvider {
     this.#options = options;
   }
 
-  getCommandsContext(): Record<string, unknown> {
-    return {};
-  }
-
-  async openPage(_sessionId: string, url: string): Promise<void> {
+  async go(url: string): Promise<void> {
     this.#session ??= this.#open();
     await ask("POST", `${await this.#session}/url`, { url });
+  }
+
+  /** What an expression is worth in the page. */
+  async valueOf(expression: string): Promise<unknown> {
+    return ask("POST", `${await this.#session}/execute/sync`, { script: `return ${expression}`, args: [] });
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import type { BringScene, Library } from "./scene.js";
 import { firstLook, type Source } from "./source.js";
 import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
 
-const { order, timed, text, brought, weights, ...EXAMPLE } = INITIAL;
+const { order, text, brought, weights, ...EXAMPLE } = INITIAL;
 
 /** What each is first looked at as; fields that it does not decide keep their values. */
 const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {

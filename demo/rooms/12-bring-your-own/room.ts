@@ -12,7 +12,6 @@ import { Teller } from "../../src/ui/teller.js";
 import { answerPicture } from "./answer-picture.js";
 import { heedCode, saveButton, torchCode } from "./code.js";
 import { controls } from "./controls.js";
-import { devicePicture } from "./device-picture.js";
 import { explain } from "./explain.js";
 import { headPicture } from "./head-picture.js";
 import { modelPicture } from "./model-picture.js";
@@ -53,7 +52,6 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   const own = answerPicture(store, panel);
   const head = headPicture(first, engine, below, { move: (window) => store.change(window), inspect, leave });
   const model = modelPicture(store, engine, first);
-  const device = devicePicture(store, engine);
   const data = (): unknown => {
     const { state, source, at, row, col, cells } = scene;
     const { top, left } = cells;
@@ -114,14 +112,14 @@ export function bringRoom(store: BringStore, library: Library, root: HTMLElement
   };
 
   const agreement = furnish(root, {
-    pictures: [own, head, cells, model, device].map(({ element }) => element),
+    pictures: [own, head, cells, model].map(({ element }) => element),
     readout: teller.element,
     heedCode: () => heedCode(scene),
     torchCode: () => torchCode(scene),
   });
   root.querySelector(".code-buttons")?.prepend(saveButton(() => scene));
   void engine.opened.then(() => {
-    for (const { begin } of [head, model, device]) begin();
+    for (const { begin } of [head, model]) begin();
   });
   return {
     showing,

@@ -5,8 +5,6 @@ import { codecFrom, initially, number, oneOf, type StateOf, step, text, wholes }
 import { Store } from "../../src/model/store.js";
 
 export const TOKENS: readonly number[] = [4096, 8192, 16384, 32768];
-/** Tokens that the device is timed with. */
-export const TIMED: readonly number[] = [128, 256, 512, 1024, 2048, 4096];
 const MOST_TOKENS = 2 ** 24;
 const MOST_OFF = 32;
 
@@ -40,7 +38,6 @@ const FIELDS = {
   off: initially<readonly number[]>([], { ...off, read: (written) => off.read(written)?.slice(0, MOST_OFF) }),
   /** How a model's weights are kept in memory. */
   weights: initially("as stored", oneOf("weights", FORMATS)),
-  timed: initially(512, step("race", TIMED)),
   /** For a model that was brought; numbers of tokens where it has no tokenizer. */
   text: initially(TEXT, text("text", LONGEST_TEXT)),
   /** How many times something was brought: what is "own" changes with it. No part of the address. */

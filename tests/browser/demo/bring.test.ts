@@ -391,42 +391,6 @@ describe("several layers, heads and queries", () => {
   });
 });
 
-describe("this device", () => {
-  test("is timed in each way that runs here, and says which do not", { timeout: 120_000 }, async () => {
-    const page = await answered(`${PAGE}#race=128`);
-    await page.getByRole("button", { name: "Time it here" }).click();
-    const device = page.locator('[data-picture="device"]');
-    await device.locator('[role="status"]', { hasText: "Timed at 128 tokens" }).waitFor({ timeout: 100_000 });
-    interface Device extends Readonly<Record<string, unknown>> {
-      /** Milliseconds, or why it does not run here. */
-      readonly times: Readonly<Record<string, number | string>>;
-    }
-    const { times: found, ...facts } = await jsonOf<Device>(page, "device");
-    expect(facts["Isolated page"]).toBe("yes");
-    const times = Object.values(found);
-    expect(Object.keys(found)).toEqual(expect.arrayContaining(["SIMD, 1 thread", "WebGPU"]));
-    const there = times.filter((time) => typeof time === "number");
-    expect(there.length).toBeGreaterThanOrEqual(2);
-    expect(Math.min(...there)).toBeGreaterThan(0);
-    expect(await device.locator("tbody tr").count()).toBe(times.length);
-  });
-
-  test("stops being timed when it is told to", async () => {
-    const page = await answered(`${PAGE}#race=4096`);
-    const device = page.locator('[data-picture="device"]');
-    await device.getByRole("button", { name: "Time it here" }).click();
-    await device.locator('[role="status"]', { hasText: "Warming up" }).waitFor();
-    await device.getByRole("button", { name: "Stop" }).click();
-    await device.locator('[role="status"]', { hasText: "Stopped." }).waitFor();
-    expect(await device.getByRole("button", { name: "Time it here" }).count()).toBe(1);
-  });
-
-  test("a page that is not isolated says so", async () => {
-    const page = await answered(PAGE, {}, "plain");
-    expect(await page.locator('[data-picture="device"] .figures').textContent()).toContain("Isolated pageno");
-  });
-});
-
 test("8,192 tokens pan and zoom without a task over 50 ms", { timeout: TIME_FOR_TRIES }, async () => {
   const page = await open(`${PAGE}#N=8192&span=2048&top=3000&left=3000`);
   const before = await hashOf(page);

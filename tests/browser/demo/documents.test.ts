@@ -16,6 +16,7 @@ test("every link within docs and examples leads to a page that exists, and to a 
     const response = await fetch(site().isolated + page);
     expect(response.status, page).toBe(200);
     const html = await response.text();
+    expect(html, page).toContain('<article class="document">');
     ids.set(page, new Set(Array.from(html.matchAll(/ id="([^"]+)"/g), ([, id = ""]) => id)));
     for (const [, href = ""] of html.matchAll(/href="(\.\/[^"]+\.html[^"]*|#[^"]+)"/g)) hrefs.push([page, href]);
   }

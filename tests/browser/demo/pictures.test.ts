@@ -9,7 +9,6 @@ import { saved } from "./saved.js";
 const { answered, open } = demoInChromium();
 
 test.each([
-  ["bring-your-own.html", "device", /Time it here|Tokens/],
   ["bring-your-own.html", "map", /\bAll\b(?! of)|Drag to move|Stop/],
   ["masks.html", "cost", /Time it|Tiles of|Tokens N/],
   ["order.html", "words", /Shuffle|As written|Swap/],

@@ -4,6 +4,7 @@ import type { AttentionProblem, Kept, Program } from "../backends/backend.js";
 import type { AttentionResults } from "../operations/attention.js";
 import type { Layout, Numbers, TensorInput } from "./inputs.js";
 
+/** The sizes and the type of a KV cache, for `createCache`. */
 export interface CacheOptions {
   /** How many sequences it holds: batch entries, or beams. Default 1. */
   readonly batch?: number | undefined;

@@ -44,15 +44,19 @@ export type Score =
     }
   | { readonly type: "rbf"; readonly bandwidth: number | Numbers };
 
+/** The score functions without parameters. */
 export type PlainScore = "scaled-dot" | "dot" | "cosine" | "distance";
 
+/** What makes weights of a row of scores. "sigmoid" takes each score alone, "hard" gives the whole weight to the largest, "none" leaves scores as they are. */
 export type Normalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
 
+/** The options of a tensor that an engine keeps. */
 export interface TensorOptions {
   /** The type in which values are stored. "f16" takes half the memory, and rounds a Float32Array. Default: that of the data, else "f32". */
   readonly dtype?: "f32" | "f16" | "float32" | "float16" | undefined;
 }
 
+/** Which results a call returns. */
 export interface ReturnOptions {
   /** Default true. */
   readonly output?: boolean | undefined;
@@ -162,6 +166,7 @@ export interface WasmOverrides {
   readonly workerFactory?: (() => AnyWorker) | undefined;
 }
 
+/** The options of `createHeed`: where an engine computes, and with how many threads. */
 export interface CreateOptions {
   /**
    * "webgpu": the GPU computes whatever it can, and createHeed rejects with `unsupported` where there is none; "auto": the GPU computes

@@ -19,6 +19,7 @@ const fail: Fail = (rule) => {
   throw new HeedError("option", `heed/expr: ${rule}`);
 };
 
+/** A number or a boolean as an expression. */
 export function constant(value: number | boolean): Expr {
   return born({ type: typeOfConstant(value, fail), op: "const", args: [], value: Number(value) });
 }
@@ -54,10 +55,15 @@ function chain(op: "add" | "mul" | "min" | "max" | "and" | "or", first: Operand,
   });
 }
 
+/** The sum of its arguments. */
 export const add = (a: Operand, ...more: readonly Operand[]): Expr => chain("add", a, more);
+/** a - b. */
 export const sub = (a: Operand, b: Operand): Expr => node("sub", [a, b]);
+/** The product of its arguments. */
 export const mul = (a: Operand, ...more: readonly Operand[]): Expr => chain("mul", a, more);
+/** The smallest of its arguments. */
 export const min = (a: Operand, ...more: readonly Operand[]): Expr => chain("min", a, more);
+/** The largest of its arguments. */
 export const max = (a: Operand, ...more: readonly Operand[]): Expr => chain("max", a, more);
 /** a / b of any numbers. The result is of type float. */
 export const div = (a: Operand, b: Operand): Expr => node("div", [a, b]);
@@ -66,24 +72,39 @@ export const floorDiv = (a: Operand, b: Operand): Expr => node("floorDiv", [a, b
 /** a - b * floorDiv(a, b), between 0 and b; 0 where b is 0. */
 export const mod = (a: Operand, b: Operand): Expr => node("mod", [a, b]);
 
+/** -x. */
 export const neg = (x: Operand): Expr => node("neg", [x]);
+/** x without its sign. */
 export const abs = (x: Operand): Expr => node("abs", [x]);
+/** The largest whole number that is not above x. */
 export const floor = (x: Operand): Expr => node("floor", [x]);
+/** The square root of x. */
 export const sqrt = (x: Operand): Expr => node("sqrt", [x]);
+/** e to the power of x. */
 export const exp = (x: Operand): Expr => node("exp", [x]);
+/** The natural logarithm of x. */
 export const log = (x: Operand): Expr => node("log", [x]);
+/** The hyperbolic tangent of x. */
 export const tanh = (x: Operand): Expr => node("tanh", [x]);
 
+/** Whether a < b. */
 export const less = (a: Operand, b: Operand): Expr => node("less", [a, b]);
+/** Whether a <= b. */
 export const lessEqual = (a: Operand, b: Operand): Expr => node("lessEqual", [a, b]);
+/** Whether a > b. */
 export const greater = (a: Operand, b: Operand): Expr => node("less", [b, a], "greater");
+/** Whether a >= b. */
 export const greaterEqual = (a: Operand, b: Operand): Expr => node("lessEqual", [b, a], "greaterEqual");
 /** Compares two numbers, or two booleans. */
 export const equal = (a: Operand, b: Operand): Expr => node("equal", [a, b]);
+/** Whether two numbers, or two booleans, differ. */
 export const notEqual = (a: Operand, b: Operand): Expr => node("notEqual", [a, b]);
 
+/** Whether all of its arguments are true. */
 export const and = (a: Operand, ...more: readonly Operand[]): Expr => chain("and", a, more);
+/** Whether one of its arguments is true. */
 export const or = (a: Operand, ...more: readonly Operand[]): Expr => chain("or", a, more);
+/** Whether x is false. */
 export const not = (x: Operand): Expr => node("not", [x]);
 
 /** `yes` where the condition is true, else `no`: two numbers, or two booleans. */

@@ -9,6 +9,7 @@ export type Leaf = "score" | "prob" | "b" | "h" | "q" | "k";
 
 /** The result is whole where all operands are whole. `not`, `and` and `or` take booleans. */
 export type UnaryOp = "neg" | "abs" | "floor" | "sqrt" | "exp" | "log" | "tanh" | "not";
+/** The operators of two arguments. */
 export type BinaryOp =
   | "add"
   | "sub"

@@ -16,6 +16,7 @@ import { readSize, readSizes } from "./read.js";
 import { PASSED_OPTIONS, readOptions, ruleOf } from "./read-rule.js";
 import type { Scope } from "./scope.js";
 
+/** The sizes of an `AdditiveAttention`. */
 export interface AdditiveAttentionOptions extends LayerOptions {
   readonly queryDim: number;
   readonly keyDim: number;
@@ -24,6 +25,7 @@ export interface AdditiveAttentionOptions extends LayerOptions {
   readonly bias?: boolean | undefined;
 }
 
+/** The options of a call of an `AdditiveAttention`. */
 export interface AdditiveForwardOptions
   extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out" | "score"> {
   readonly pass?: Pass | undefined;

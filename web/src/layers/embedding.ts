@@ -23,6 +23,7 @@ export interface Indices {
   readonly shape: readonly number[];
 }
 
+/** The sizes of an `Embedding`. */
 export interface EmbeddingOptions extends LayerOptions {
   /** The number of rows of the table. */
   readonly count: number;

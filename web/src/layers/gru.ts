@@ -17,6 +17,7 @@ import { Parameter } from "./parameters.js";
 import { readSize, readSizes } from "./read.js";
 import type { Scope } from "./scope.js";
 
+/** The sizes of a `GRU`. */
 export interface GRUOptions extends LayerOptions {
   readonly inputSize: number;
   readonly hiddenSize: number;
@@ -26,11 +27,13 @@ export interface GRUOptions extends LayerOptions {
   readonly reverse?: boolean | undefined;
 }
 
+/** The options of a call of a `GRU`. */
 export interface GRUForwardOptions extends ForwardOptions {
   /** The state before the first step, [B, hiddenSize]. Default zeros. */
   readonly state?: TensorInput | undefined;
 }
 
+/** What a `GRU` gives: the state after each step, and after the last. */
 export interface GRUResult<O> {
   /** The states of every step, [B, T, hiddenSize]. */
   readonly output: Returned<O>;

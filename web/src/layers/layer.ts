@@ -54,11 +54,13 @@ import { StoredNumbers } from "./stored-numbers.js";
 import { type Expected, readWeights, type Taken, Taking, type Weights } from "./taking.js";
 import { Watch } from "./watch.js";
 
+/** The options that any layer takes. */
 export interface LayerOptions {
   /** The engine that computes it. Default the one that the function `attention` uses. */
   readonly engine?: Heed | undefined;
 }
 
+/** The options that a call of any layer takes. */
 export interface ForwardOptions {
   /** Leaves the result in the engine, where other layers take it without a copy. Default false. */
   readonly keep?: boolean | undefined;
@@ -67,6 +69,7 @@ export interface ForwardOptions {
   readonly pass?: Pass | undefined;
 }
 
+/** The options of `load`. */
 export interface LoadWeightsOptions {
   /** What the names in the map begin with. Default "". */
   readonly prefix?: string | undefined;
@@ -77,6 +80,7 @@ export interface LoadWeightsOptions {
   readonly weights?: Weights | undefined;
 }
 
+/** The options of `init`. */
 export interface InitOptions {
   /** A whole number of 32 bits. Default 0. */
   readonly seed?: number | undefined;
@@ -91,6 +95,7 @@ export const FORWARD_OPTIONS = ["keep", "signal", "pass"] as const;
 /** How often layers have gained or lost a parameter or a part. */
 let changes = 0;
 
+/** What all layers are: named parameters, which can be loaded, drawn, frozen and read, and layers within them. */
 export abstract class Layer {
   /** The class's name in messages, which a minifier would shorten. */
   protected readonly where: string;

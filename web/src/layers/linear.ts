@@ -15,6 +15,7 @@ import { readSize, readSizes } from "./read.js";
 import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
+/** The sizes of a `Linear`. */
 export interface LinearLayerOptions extends LayerOptions {
   readonly inFeatures: number;
   readonly outFeatures: number;
@@ -22,6 +23,7 @@ export interface LinearLayerOptions extends LayerOptions {
   readonly bias?: boolean | undefined;
 }
 
+/** The options of a call of a `Linear`. */
 export interface LinearForwardOptions extends ForwardOptions {
   /** A tensor of the result's shape, which is added to it: with another Linear's result, this is a Linear of both inputs joined. */
   readonly addend?: TensorInput | undefined;

@@ -25,6 +25,7 @@ const MLP_ACTIVATIONS = ["gelu", "gelu-tanh", "silu", "relu", "swiglu", "geglu",
 
 export const isGated = (activation: unknown): boolean => Object.hasOwn(GATES, String(activation));
 
+/** The sizes and the activation of an `MLP`. */
 export interface MLPOptions extends LayerOptions {
   readonly dim: number;
   readonly hidden: number;

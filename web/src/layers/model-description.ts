@@ -6,6 +6,7 @@ import { bytesOf, fits } from "./formats/stored.js";
 import type { Parameter } from "./parameters.js";
 import type { Weights } from "./taking.js";
 
+/** A layer of a described model: its parameters, their bytes and format. */
 export interface LayerDescription {
   /** Its path in the model; "" for the model itself. */
   readonly name: string;
@@ -15,6 +16,7 @@ export interface LayerDescription {
   readonly format: WeightFormat;
 }
 
+/** What `describe` tells of a model. */
 export interface ModelDescription {
   /** How many numbers it has. */
   readonly parameters: number;

@@ -31,6 +31,7 @@ import { rotate } from "./rotate.js";
 import type { AttentionTensors, Scope } from "./scope.js";
 import { positionsAfter } from "./stack-caches.js";
 
+/** The sizes and choices of a `MultiHeadAttention`. */
 export interface MultiHeadAttentionOptions extends LayerOptions {
   /** The length of a query before its projection, and of the output. */
   readonly embedDim: number;
@@ -58,6 +59,7 @@ export interface MultiHeadAttentionOptions extends LayerOptions {
 
 export type InnerRope = Pick<RopeOptions, "base" | "interleaved" | "rotaryDim" | "scaling">;
 
+/** The options of a call of a `MultiHeadAttention`. */
 export interface MultiHeadForwardOptions extends Omit<AttentionOptions, "layout" | "heads" | "kvHeads" | "out"> {
   /** For rope: the position of the first token, or one position a token. Default 0, or the length of the cache. */
   readonly positions?: RopeOptions["positions"];

@@ -14,6 +14,7 @@ import { Parameter } from "./parameters.js";
 import { readAtLeastZero, readSizes } from "./read.js";
 import type { Scope } from "./scope.js";
 
+/** The options of a norm. */
 export interface NormOptions extends LayerOptions {
   /** The last axis, or the last axes. */
   readonly shape: number | readonly number[];
@@ -23,6 +24,7 @@ export interface NormOptions extends LayerOptions {
   readonly weight?: boolean | undefined;
 }
 
+/** The options of a `LayerNorm`. */
 export interface LayerNormOptions extends NormOptions {
   /** An addend for each number. Default true. */
   readonly bias?: boolean | undefined;

@@ -8,6 +8,7 @@ export interface Drawing {
   normal(shape: readonly number[], deviation: number): Float32Array;
 }
 
+/** A parameter of a layer of one's own: its shape, and what it begins with. */
 export interface ParameterRule {
   readonly shape: readonly number[];
   /** What `init` begins with: "zeros", "ones", or a function that makes the numbers. Default PyTorch's for as many inputs as the last axis has. */

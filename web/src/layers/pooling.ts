@@ -17,11 +17,13 @@ import { readOptions, ruleOf } from "./read-rule.js";
 import type { Scope } from "./scope.js";
 import { entriesOf, notedMask, readTokenMask, type TokenMask } from "./token-mask.js";
 
+/** The options of a `Pooling`. */
 export interface PoolingOptions extends LayerOptions {
   /** "mean": the mean of all tokens, or of those in the mask; "last": the last of these; "cls": the first token. */
   readonly kind: "mean" | "last" | "cls";
 }
 
+/** The options of a call of a `Pooling`. */
 export interface PoolingForwardOptions extends ForwardOptions {
   /** [B, L], 1 where a token counts: not for "cls". Default that of the call of BertModel that gave x, or all 1. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;

@@ -37,6 +37,7 @@ import {
   type TransformerBlockOptions,
 } from "./transformer-block.js";
 
+/** The sizes of an `Encoder` or a `Decoder`. */
 export interface StackOptions extends TransformerBlockOptions {
   /** The number of blocks. */
   readonly layers: number;
@@ -51,11 +52,13 @@ export interface StackOptions extends TransformerBlockOptions {
 /** Options of a block that may differ within a stack. */
 export type LayerVariant = Pick<TransformerBlockOptions, "rope" | "window" | "attentionNorm">;
 
+/** The options of a call of an `Encoder` or a `Decoder`. */
 export interface StackForwardOptions extends BlockForwardOptions {
   /** KV caches of the engine, one for each block's self attention, or for each block a list with one of each batch entry. x comes after the tokens in them. */
   readonly caches?: LayerCaches | undefined;
 }
 
+/** What an `Encoder` or a `Decoder` gives. */
 export interface StackResult<O> {
   readonly output: Returned<O>;
   /** The weights of each block, where they were asked for. */
@@ -220,6 +223,7 @@ export class Decoder extends Stack {
   }
 }
 
+/** The sizes of an `EncoderDecoder`. */
 export interface EncoderDecoderOptions
   extends Omit<StackOptions, "layers" | "cross" | "finalNorm" | "byLayer" | "relativeBias"> {
   readonly encoderLayers: number;
@@ -228,15 +232,19 @@ export interface EncoderDecoderOptions
   readonly finalNorm?: boolean | undefined;
 }
 
+/** The options of a call of an `EncoderDecoder`. */
 export interface EncoderDecoderForwardOptions extends Omit<BlockForwardOptions, "memory"> {
   /** Options of the encoder's attention. */
   readonly encoder?: InnerAttentionOptions | undefined;
 }
 
+/** The options of `EncoderDecoder.encode`. */
 export type EncodeOptions = Omit<BlockForwardOptions, "memory" | "cross">;
 
+/** The options of `EncoderDecoder.decode`. */
 export type DecodeOptions = Omit<StackForwardOptions, "memory">;
 
+/** What an `EncoderDecoder` gives. */
 export interface EncoderDecoderResult<O> extends StackResult<O> {
   /** The output of the encoder, to which the decoder attended. */
   readonly memory: Returned<O>;

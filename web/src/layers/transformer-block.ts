@@ -26,6 +26,7 @@ import { readOnce, readShare, readShares, readSize, readSizes } from "./read.js"
 import type { Filling, GivenParameters } from "./read-parameters.js";
 import type { Scope } from "./scope.js";
 
+/** The sizes and choices of a `TransformerBlock`. */
 export interface TransformerBlockOptions extends LayerOptions {
   readonly dim: number;
   readonly heads: number;
@@ -70,6 +71,7 @@ export interface TransformerBlockOptions extends LayerOptions {
 /** Options of an attention inside a block. */
 export type InnerAttentionOptions = Omit<MultiHeadForwardOptions, "return" | "keep" | "signal" | "pass">;
 
+/** The options of a call of a `TransformerBlock`. */
 export interface BlockForwardOptions {
   /** Options of self attention. */
   readonly self?: InnerAttentionOptions | undefined;
@@ -90,6 +92,7 @@ export interface BlockAttentions<T> {
   readonly cross: T | undefined;
 }
 
+/** What a `TransformerBlock` gives. */
 export interface BlockResult<O> {
   readonly output: Returned<O>;
   /** Where they were asked for. */

@@ -11,6 +11,7 @@ import { listOf } from "../base/typed-array.js";
 /** Gives a tensor of the same shape in place of one, or promises it. */
 export type Rewrite = (tensor: ArrayTensor) => Replacement | Promise<Replacement>;
 
+/** The tensor that a hook puts in the place of one. */
 export interface Replacement {
   readonly data: Float32Array;
   readonly shape: readonly number[];
@@ -25,6 +26,7 @@ export interface HeadHook {
 /** `layers.3.heads.1`: a head. `layers.3.residual`: what the layer gives, [B, L, dim]. */
 export type Hooks = Readonly<Record<string, number | HeadHook | Rewrite | undefined>>;
 
+/** Which attention weights a model returns: of some layers, heads and rows. */
 export interface AttentionChoice {
   /** Default all. Results are in the order of layers. */
   readonly layers?: readonly number[] | undefined;
@@ -34,6 +36,7 @@ export interface AttentionChoice {
   readonly rows?: readonly [from: number, to: number] | undefined;
 }
 
+/** What a call returns of the inside of a model, and changes there. */
 export interface WatchOptions {
   /** Returns the attention weights of every layer, or of some. Default false. */
   readonly attentions?: boolean | AttentionChoice | undefined;

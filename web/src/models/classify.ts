@@ -12,6 +12,7 @@ import { type Span, spansOf } from "./label-spans.js";
 import type { ModelParts } from "./parts.js";
 import { batchesOf, encodeTexts, readTexts, type TextBatch } from "./text-batches.js";
 
+/** The options of `classify`. */
 export interface ClassifyOptions {
   /** One of the adapters that were loaded. */
   readonly adapter?: string | undefined;

@@ -9,6 +9,7 @@ import { hiddenSizeOf } from "./hidden-size.js";
 import type { ModelParts } from "./parts.js";
 import { encodeTexts, packsOf, readTexts } from "./text-batches.js";
 
+/** The options of `embed`. */
 export interface EmbedOptions {
   /** "mean" of all tokens, the first one ("cls"), or the last. Default that of the model's files; else the mean, or the last of causal models. */
   readonly pooling?: "mean" | "cls" | "last" | undefined;

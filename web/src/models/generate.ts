@@ -14,6 +14,7 @@ import { promptsOf } from "./prompts.js";
 import { readCodec } from "./text-codec.js";
 import { type Piece, TextWriter } from "./text-writer.js";
 
+/** The options of `generate`. */
 export interface TextOptions extends Omit<SampleOptions, "eos" | "seed">, WatchOptions {
   /** 0 takes the likeliest token. Default 0. */
   readonly temperature?: number | undefined;
@@ -31,6 +32,7 @@ export interface TextOptions extends Omit<SampleOptions, "eos" | "seed">, WatchO
   readonly template?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** How many tokens of a prompt have been read. */
 export interface PromptProgress {
   readonly loaded: number;
   readonly total: number;

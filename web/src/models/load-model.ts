@@ -26,6 +26,7 @@ import type { ModelRecord } from "./record.js";
 import { assertChain } from "./sentence-rule.js";
 import { assertModelFits, fillModel, readingOf } from "./weights.js";
 
+/** The options of `loadModel`. */
 export interface LoadModelOptions {
   /** The format in which weights stay in memory. Default "f32". */
   readonly weights?: Weights | undefined;

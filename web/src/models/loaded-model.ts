@@ -24,10 +24,12 @@ import type { TextOrPair } from "./text-batches.js";
 import type { TextCodec } from "./text-codec.js";
 import type { Piece } from "./text-writer.js";
 
+/** The options of `LoadedModel.save`. */
 export interface SaveOptions extends SaveModelOptions {
   readonly adapter?: string | TrainedAdapter | undefined;
 }
 
+/** The options of `loadAdapter`. */
 export interface AdapterOptions {
   readonly name: string;
   readonly signal?: AbortSignal | undefined;

@@ -9,6 +9,7 @@ import { Linear } from "../layers/linear.js";
 import { MultiHeadAttention } from "../layers/multi-head-attention.js";
 import { DISPOSE } from "../memory/disposable.js";
 
+/** The sizes and the type of the caches of a model. */
 export interface ModelCacheOptions {
   /** The most tokens that it holds. Default as many as the model has positions, or 4,096 where it does not say. */
   readonly maxLength?: number | undefined;

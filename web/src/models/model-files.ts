@@ -24,6 +24,7 @@ export interface Fetching {
   readonly report: (progress: FileProgress) => void;
 }
 
+/** How much has arrived, in bytes, and of which file. */
 export interface FileProgress {
   readonly loaded: number;
   /** Undefined until it is known. */

@@ -5,6 +5,7 @@ import type { TokenInput } from "../layers/models/tokens.js";
 import type { LayerCaches } from "../layers/stack-caches.js";
 import type { NoWatchOptions, WatchOptions } from "../layers/watch.js";
 
+/** The options of a call of such a model; a family refuses those that it has no use for. */
 export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
   /** [B, S], 1 for tokens, 0 for padding. */
   readonly mask?: Uint8Array | readonly boolean[] | undefined;
@@ -22,6 +23,7 @@ export interface ModelForwardOptions extends ForwardOptions, WatchOptions {
   readonly tokenTypes?: TokenInput | undefined;
 }
 
+/** What such a model gives, as far as its family has it. */
 export interface ModelResult<O> {
   /** [B, L, vocab_size], or those of labels, [B, labels] or [B, L, labels]. */
   readonly logits?: Returned<O> | undefined;
@@ -35,6 +37,7 @@ export interface ModelResult<O> {
   readonly scores: readonly Returned<O>[] | undefined;
 }
 
+/** A model of any family that `loadModel` knows. */
 export interface Model extends Layer {
   forward<const O extends ModelForwardOptions = NoWatchOptions>(
     tokens: TokenInput,

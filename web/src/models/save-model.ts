@@ -13,6 +13,7 @@ import { type Family, familyOf } from "./families.js";
 import { published } from "./publish.js";
 import { PublishedPaths } from "./published-paths.js";
 
+/** How a model is written to files. */
 export interface SaveModelOptions {
   /** "huggingface": the names under which the model is published. Default. "heed": those of `readParameters`. */
   readonly names?: "huggingface" | "heed" | undefined;

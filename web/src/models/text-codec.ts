@@ -6,6 +6,7 @@ import { guard } from "../base/guard.js";
 import { isRecord } from "../base/read-values.js";
 import { numbersOf } from "../base/typed-array.js";
 
+/** A tokenizer of one's own. */
 export interface TextCodec {
   /** Token ids, alone or as `ids` or `input_ids` of an object. heed's options are passed: `addSpecialTokens`, `maxLength`, `pair`. */
   encode(text: string, options?: object): unknown;

@@ -4,6 +4,7 @@ import type { CallBuilder, Dims4, Operand, Operation, OutputView } from "../back
 import type { CutAxis } from "../backends/cut.js";
 import { LINEAR_CALL as CALL, LINEAR_RULE, OPERATION, PANEL } from "../backends/wasm/generated/operation-calls.js";
 
+/** How a token changes the state: it adds to it; after a decay ("gated"); it corrects what the key finds there ("delta"); both; or it adds with features 1 + elu ("elu"). */
 export type LinearRule = "linear" | "gated" | "delta" | "gated-delta" | "elu";
 
 /** A checked call. */

@@ -14,6 +14,7 @@ export type { ReferenceMask, ReferenceMaskInput, ReferenceMod, ReferenceOptions 
 export { type RopeReferenceOptions, rope } from "./rope.js";
 export type { ReferenceScore } from "./scores.js";
 
+/** What the reference's `attention` gives, in double precision. */
 export interface ReferenceResult {
   readonly output: ReferenceResultTensor;
   readonly weights: ReferenceResultTensor;

@@ -1,5 +1,6 @@
 // Normalizers by their formulae. They turn the scores of a row, with -Infinity where masked, into weights.
 
+/** What makes weights of a row of scores. */
 export type ReferenceNormalizer = "softmax" | "sparsemax" | "sigmoid" | "hard" | "none";
 
 export interface Normalized {

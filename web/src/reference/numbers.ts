@@ -20,6 +20,7 @@ export interface ReferenceResultTensor {
   readonly shape: readonly number[];
 }
 
+/** Numbers of any kind: arrays, 16-bit floats, tensors. */
 export type ReferenceNumbers = ArrayLike<number> | ReferenceHalves | ReferenceTensor;
 
 /** Throws a RangeError for what has no readable numbers, such as an engine's tensor. */

@@ -11,6 +11,7 @@ export type ReferenceMod =
   | ((leaves: Readonly<Record<"score" | "prob" | "b" | "h" | "q" | "k", ReferenceLeaf>>) => ReferenceExpr)
   | (() => number | boolean);
 
+/** 1 or true where a query may attend to a key. */
 export interface ReferenceMask {
   readonly data: Uint8Array | readonly boolean[];
   readonly shape: readonly number[];

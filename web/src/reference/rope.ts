@@ -21,6 +21,7 @@ export interface RopeReferenceOptions {
   readonly heads?: number | undefined;
 }
 
+/** The rotary position embedding, by its definition. */
 export function rope(x: ReferenceTensor, options: RopeReferenceOptions = {}): ReferenceResultTensor {
   if (options.scaling !== undefined) throw new RangeError("heed/reference: rope takes frequencies in place of scaling");
   const { layout = "bhnd", base = 10000, cos, sin, magnitude = 1 } = options;

@@ -19,6 +19,7 @@ export interface PackedBatch {
   readonly cuSeqlens: Int32Array;
 }
 
+/** The options of `batches`. */
 export interface BatchesOptions {
   /** The examples of a batch. The last one of an epoch may have fewer. */
   readonly size: number;
@@ -30,6 +31,7 @@ export interface BatchesOptions {
   readonly pad?: number | undefined;
 }
 
+/** Batches of examples, in another order in each epoch. */
 export interface Batches<B> extends AsyncIterable<B> {
   /** The batches of an epoch. */
   readonly length: number;

@@ -21,6 +21,7 @@ import { addBackward, belongs, type Seed } from "./pass/tensor-backward.js";
 import { Recorder } from "./recorder.js";
 import { checkModel, learn, learnt } from "./variables.js";
 
+/** The options of a pass whose gradients are computed. */
 export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
   /** A factor of all gradients, such as 1 / n where n batches make a step. Default 1. */
@@ -48,6 +49,7 @@ export type Read<R> = {
       : Awaited<R[Name]>;
 };
 
+/** The gradients of what `pass.input` made. */
 export interface InputGradients {
   /** Of the inputs of the pass, in the order of `pass.input`. */
   readonly inputGradients: readonly ArrayTensor[];

@@ -8,6 +8,7 @@ import { Layer } from "../layers/layer.js";
 import { readAtLeastZero, readCopy } from "../layers/read.js";
 import type { Learning } from "./variables.js";
 
+/** Parameters with a learning rate and a weight decay of their own. */
 export interface ParameterGroup {
   /**
    * Which parameters: those of this name, or whose names begin with it and a dot; those in whose names a pattern matches somewhere; those for whose

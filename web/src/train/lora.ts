@@ -38,6 +38,7 @@ export function alphasOf(model: Layer): ReadonlyMap<string, number> {
 /** PEFT puts this before the name of every parameter. */
 const PREFIX = "base_model.model.";
 
+/** The options of low-rank adapters. */
 export interface LoraOptions {
   /** The number of rows of A, and of columns of B. */
   readonly rank: number;

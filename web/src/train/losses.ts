@@ -18,10 +18,12 @@ import { noteLoss } from "./loss.js";
 import type { Pass as FullPass } from "./pass/pass.js";
 import { classesOf, readTargets } from "./targets.js";
 
+/** The options that any loss takes. */
 export interface LossOptions {
   readonly pass: Pass;
 }
 
+/** The options of losses over classes. */
 export interface ClassLossOptions extends LossOptions {
   /** Rows with this target count for nothing. A whole number of 32 bits. Default -100. */
   readonly ignoreIndex?: number | undefined;
@@ -29,6 +31,7 @@ export interface ClassLossOptions extends LossOptions {
   readonly weights?: ArrayLike<number> | undefined;
 }
 
+/** The options of `crossEntropy`. */
 export interface CrossEntropyOptions extends ClassLossOptions {
   /** The share of a target that goes to all classes alike, from 0 to below 1. Default 0. */
   readonly labelSmoothing?: number | undefined;

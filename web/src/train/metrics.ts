@@ -6,11 +6,13 @@ import { guardAsync } from "../base/guard.js";
 import type { TokenInput } from "../layers/models/tokens.js";
 import { copyOf } from "./pass/values.js";
 
+/** The options that metrics of classes take. */
 export interface MetricOptions {
   /** Rows with this target count for nothing. Default -100. */
   readonly ignoreIndex?: number | undefined;
 }
 
+/** The options of `f1`. */
 export interface F1Options extends MetricOptions {
   /**
    * "macro": the mean over classes that are a target or predicted; "weighted": by how often they are targets; "micro": of all together; "binary": of

@@ -11,6 +11,7 @@ import { type ClassLossOptions, classLoss, crossEntropy, type LossOptions } from
 import type { Pass } from "./pass/pass.js";
 import { bring, copyOf, handle, type PassValue } from "./pass/values.js";
 
+/** The options of the contrastive loss. */
 export interface ContrastiveOptions extends LossOptions {
   /** Cosines are divided by it: a number, or what learns. Default 0.07. */
   readonly temperature?: PassValue | undefined;
@@ -18,6 +19,7 @@ export interface ContrastiveOptions extends LossOptions {
   readonly symmetric?: boolean | undefined;
 }
 
+/** The options of the loss of cosines. */
 export interface CosineOptions extends LossOptions {
   /** 1 for pairs that belong together, -1 for others. Default all 1. */
   readonly targets?: ArrayLike<number> | undefined;
@@ -25,11 +27,13 @@ export interface CosineOptions extends LossOptions {
   readonly margin?: number | undefined;
 }
 
+/** The options of the Kullback-Leibler divergence. */
 export interface KlDivergenceOptions extends LossOptions {
   /** Both logits are divided by it, and the loss is multiplied by its square. Default 1. */
   readonly temperature?: number | undefined;
 }
 
+/** The options of the focal loss. */
 export interface FocalOptions extends ClassLossOptions {
   /** Default 2. */
   readonly gamma?: number | undefined;

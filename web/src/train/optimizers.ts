@@ -30,6 +30,7 @@ export interface StepRule {
   readonly weightDecay: number;
 }
 
+/** The options of a step. */
 export interface StepOptions {
   /** Of this step and those after it. */
   readonly learningRate?: number | undefined;
@@ -41,6 +42,7 @@ export interface State {
   readonly steps: number;
 }
 
+/** What all optimizers are: a step for the parameters of a model, and averages that a checkpoint keeps. */
 export abstract class Optimizer {
   readonly model: Layer;
   /** The steps that it has taken, of whatever parameters. */
@@ -160,6 +162,7 @@ function pairOf(name: string, resident: Resident | undefined): [string, Resident
   return resident === undefined ? [] : [[name, resident]];
 }
 
+/** The options of `Sgd`. */
 export interface SgdOptions extends CommonOptions {
   readonly learningRate: number;
   /** Default 0. */
@@ -202,6 +205,7 @@ export class Sgd extends Optimizer {
   }
 }
 
+/** The options of `Adam`. */
 export interface AdamOptions extends CommonOptions {
   /** Default 1e-3. */
   readonly learningRate?: number | undefined;

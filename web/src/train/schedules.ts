@@ -12,6 +12,7 @@ export function constant(step: number, schedule: { readonly peak: number }): num
   return read("constant", step, schedule)("peak");
 }
 
+/** A learning rate that rises to its peak, and falls to its floor. */
 export interface Schedule {
   readonly peak: number;
   /** Steps over which the rate rises from 0. Default 0. */

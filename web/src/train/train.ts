@@ -60,6 +60,7 @@ export interface EvaluationOptions<M extends Layer> {
   readonly minDelta?: number | undefined;
 }
 
+/** What `train` gives. */
 export interface TrainResult {
   /** How many steps were taken, those before `start` included. */
   readonly steps: number;
@@ -67,6 +68,7 @@ export interface TrainResult {
   readonly best: Best | undefined;
 }
 
+/** The options of `train`. */
 export interface TrainOptions<M extends Layer, B> {
   readonly optimizer: Optimizer;
   /** The number of steps in all, those before `start` included. */

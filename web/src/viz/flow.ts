@@ -7,6 +7,7 @@ import { formatShare } from "./numbers.js";
 import theme from "./theme.css?raw";
 import { at, checkWeights, headOf, type Weights } from "./weights.js";
 
+/** What `<heed-flow>` shows: words, weights and who asks. */
 export interface FlowView {
   readonly words: readonly string[];
   /** For every word its attention weights by key; undefined for a word without a query. */
@@ -39,6 +40,7 @@ const MARGIN = 14;
 const SETTLE = 130;
 const TRAVEL = 2400;
 
+/** The element `<heed-flow>`: a sentence, with arcs to the word that attends. */
 export class HeedFlow extends elementWith<FlowEvents>() {
   static readonly observedAttributes = ["head", "asker"];
   #weights: Weights | undefined;

@@ -18,6 +18,7 @@ export interface HeadsEvents {
 
 const EMPTY: Weights = { data: [], shape: [0, 0, 0] };
 
+/** The element `<heed-heads>`: every head as a small picture. */
 export class HeedHeads extends elementWith<HeadsEvents>() {
   static readonly observedAttributes = ["selected"];
   #weights = EMPTY;

@@ -7,6 +7,7 @@ import { readBlock } from "./paste.js";
 import theme from "./theme.css?raw";
 import { at, checkWeights, headOf, type Matrix, type Weights } from "./weights.js";
 
+/** What `<heed-matrix>` shows: numbers, titles, labels and colours. */
 export interface MatrixView {
   /** What the cells are called in arithmetic. */
   readonly name: string;
@@ -66,6 +67,7 @@ const LIGHT_THEME_FLIPS = 0.753;
 
 const LABELLED = { rowLabels: [], columnLabels: [] } as const;
 
+/** The element `<heed-matrix>`: one head as a table of coloured numbers. */
 export class HeedMatrix extends elementWith<MatrixEvents>() {
   static readonly observedAttributes = ["head", "label", "tone"];
   #view: MatrixView | undefined;

@@ -10,6 +10,7 @@ export function formatNumber(value: number): string {
   return (/^-0(?:\.0*)?$/.test(text) ? text.slice(1) : text).replace("-", "−");
 }
 
+/** A share as a percentage. */
 export function formatShare(share: number): string {
   return share > 0 && share < 0.005 ? "<1\u00a0%" : `${(share * 100).toFixed(0)}\u00a0%`;
 }
@@ -26,6 +27,7 @@ export function formatSingle(value: number): string {
 
 /** Cells and fields take numbers up to this size. */
 export const LARGEST_TYPED = 1e4;
+/** What `parseNumber` takes, in words. */
 export const WHAT_IS_TYPED = "Numbers from −10,000 to 10,000.";
 
 /** Reads what a person typed, with a comma or a point, and a true minus or a hyphen. Null for anything else. */

@@ -34,6 +34,7 @@ export type RopeScaling =
       readonly truncate?: boolean | undefined;
     };
 
+/** The options of `rope`, the rotary position embedding. */
 export interface RopeOptions {
   /** Pair i is rotated by position * base ** (-2 i / rotaryDim). Default 10000. */
   readonly base?: number | undefined;
@@ -76,6 +77,7 @@ export const ROPE_OPTIONS = [
   "signal",
 ] as const;
 
+/** The options of `linearAttention`. */
 export interface LinearOptions {
   /** How a token changes the state: see docs/semantics/caches-and-positions.md. */
   readonly rule: LinearRule;
@@ -100,6 +102,7 @@ export interface LinearOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What `linearAttention` gives: the output, and the state after the last token. */
 export interface LinearResult<O = LinearOptions> {
   /** It has the query's rank and layout, and as many heads as the query or the value, whichever has more. */
   readonly output: Returned<O>;
@@ -107,6 +110,7 @@ export interface LinearResult<O = LinearOptions> {
   readonly state: Returned<O>;
 }
 
+/** The options of `relativeKeys`. */
 export interface RelativeKeysOptions {
   /** The number of keys. Default as many as queries. */
   readonly length?: number | undefined;
@@ -122,6 +126,7 @@ export interface RelativeKeysOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The options of `relativeValues`. */
 export interface RelativeValuesOptions {
   /** The position of query 0 among the keys. Default keys - queries. */
   readonly offset?: number | undefined;

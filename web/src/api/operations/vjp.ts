@@ -10,6 +10,7 @@ export interface AttentionVjpOptions extends Omit<AttentionOptions, "cache" | "o
   readonly saved?: { readonly output: TensorInput; readonly lse?: TensorInput | undefined } | undefined;
 }
 
+/** The options of a backward pass. */
 export interface BackwardOptions {
   /** The gradient of the loss in the weights that `attention` returns, all of them, in their shape. Default zeros. */
   readonly weightsGradient?: TensorInput | undefined;
@@ -35,6 +36,7 @@ export interface AttentionGradients<O> {
   readonly dtables: readonly Returned<O>[] | undefined;
 }
 
+/** What `attentionVjp` gives: the output, and the way back from its gradient. */
 export interface AttentionVjp<O> {
   readonly output: Returned<O>;
   /** Of a softmax. */

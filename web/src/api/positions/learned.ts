@@ -8,6 +8,7 @@ import type { HalfTensorLike, Numbers, TensorLike } from "../options.js";
 import type { ArrayTensor } from "../tensor.js";
 import { newTable, readAndMake, readTable, readTableSize } from "./read.js";
 
+/** The options of `learnedPositions`. */
 export interface LearnedOptions {
   /** The number of rows, from `offset` on. Default all that are left. */
   readonly length?: number | undefined;

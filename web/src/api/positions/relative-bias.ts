@@ -7,6 +7,7 @@ import type { HalfTensorLike, TensorLike } from "../options.js";
 import type { ArrayTensor } from "../tensor.js";
 import { LEAST_OFFSET, newTable, readAndMake, readTable, readTableSize } from "./read.js";
 
+/** The options of `relativeBias`: T5's buckets of distances. */
 export interface RelativeBiasOptions {
   /** The number of queries, and of keys unless `keyLength` says otherwise. */
   readonly length: number;

@@ -4,6 +4,7 @@ import { readFinite, readPositive, readRecord } from "../../base/read-values.js"
 import type { ArrayTensor } from "../tensor.js";
 import { newTable, readAndMake, readTableSize } from "./read.js";
 
+/** The options of `sinusoidal`. */
 export interface SinusoidalOptions {
   /** Default 10000. */
   readonly base?: number | undefined;

@@ -3,6 +3,7 @@
 import { HeedError } from "../../base/errors.js";
 import type { GpuAdapterInfo } from "./gpu.js";
 
+/** How kernels are cut for a GPU. */
 export interface Tuning {
   /** Threads share what they read, through workgroup memory; if not, each reads keys and values for itself. */
   readonly shared: boolean;

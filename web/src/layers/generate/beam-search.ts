@@ -18,6 +18,7 @@ export type NextBeamLogits = (
   origins: readonly number[],
 ) => Float32Array | Promise<Float32Array>;
 
+/** A sequence that `beamSearch` found. */
 export interface BeamResult {
   /** The new tokens, including the one that ended the sequence. */
   readonly ids: readonly number[];

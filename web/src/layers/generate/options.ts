@@ -11,6 +11,7 @@ import { MOST_LISTED, numbersOf } from "../../base/typed-array.js";
  */
 export type NextLogits = (ids: readonly number[], past: number) => Float32Array | Promise<Float32Array>;
 
+/** When generation ends. */
 export interface GenerateOptions {
   /** The most new tokens. Default 256. */
   readonly maxTokens?: number | undefined;
@@ -19,6 +20,7 @@ export interface GenerateOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How the next token is drawn. */
 export interface SampleOptions extends GenerateOptions {
   /** Divides the logits; 0 takes the best token. Default 1. */
   readonly temperature?: number | undefined;
@@ -34,6 +36,7 @@ export interface SampleOptions extends GenerateOptions {
   readonly seed?: number | undefined;
 }
 
+/** The options of `beamSearch`. */
 export interface BeamOptions extends GenerateOptions {
   /** The number of sequences that are followed and returned. Default 4. */
   readonly beams?: number | undefined;

@@ -16,6 +16,7 @@ import { ModelReader } from "./model-reader.js";
 import { dequantized, type GgufTensor, stored, type TensorReading } from "./tensor.js";
 import type { GgufValue } from "./values.js";
 
+/** What a GGUF file says before its tensors: metadata, and where each tensor is. */
 export interface GgufHeader {
   readonly version: number;
   /** By name. 64-bit integers are numbers where these are exact. */
@@ -27,6 +28,7 @@ export interface GgufHeader {
   >;
 }
 
+/** The options of `loadGguf`. */
 export interface GgufOptions extends Pick<EntryOptions, "onProgress" | "signal"> {
   /** "f32" (default) dequantizes; "as stored" leaves weights in the file's formats. */
   readonly weights?: "f32" | "as stored" | undefined;

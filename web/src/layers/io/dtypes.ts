@@ -16,6 +16,7 @@ export type FileArray =
   | BigInt64Array<ArrayBuffer>
   | BigUint64Array<ArrayBuffer>;
 
+/** The types of numbers in files. */
 export type FileDType =
   | "f64"
   | "f32"

@@ -18,6 +18,7 @@ export interface FileTensor {
   readonly dtype: FileDType;
 }
 
+/** The options of `loadSafetensors`. */
 export interface LoadOptions extends EntryOptions {
   /** Leaves F16 as it is, with `dtype: "f16"`, which takes half the memory. Default false: f32. */
   readonly keepHalves?: boolean | undefined;
@@ -28,6 +29,7 @@ export interface LoadOptions extends EntryOptions {
 /** Their names, for those who pass them on. */
 export const SAFETENSORS_OPTIONS = [...LOAD_OPTIONS, "keepHalves", "weights"];
 
+/** What a safetensors file says before its tensors: metadata, and where each tensor is. */
 export interface FileHeader {
   readonly metadata: ReadonlyMap<string, string>;
   /** By name: the type as in the file ("F32"), the shape, the size. */

@@ -9,6 +9,7 @@ import { type FileTensor, type LoadOptions, openSafetensors, SAFETENSORS_OPTIONS
 import { collected, type TensorStream } from "./tensor-stream.js";
 import { parseUniqueJson } from "./unique-json.js";
 
+/** The options of `loadSafetensorsShards`. */
 export interface ShardOptions extends LoadOptions {
   /** Finds a file that the index names. Default, for an index that was given by its address: beside it. */
   readonly resolve?: ((file: string) => FileSource | Promise<FileSource>) | undefined;

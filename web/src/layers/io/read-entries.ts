@@ -7,6 +7,7 @@ import { readRecord, readSignal } from "../../base/read-values.js";
 import { listOf, MOST_LISTED } from "../../base/typed-array.js";
 import { ByteReader, type FileSource } from "./byte-reader.js";
 
+/** How much of a file has arrived, in bytes. */
 export interface LoadProgress {
   /** Bytes that were read or skipped. */
   readonly loaded: number;
@@ -14,6 +15,7 @@ export interface LoadProgress {
   readonly total: number | undefined;
 }
 
+/** Which tensors of a file are read, and what is told meanwhile. */
 export interface EntryOptions {
   /** The tensors to load, by name or by a test of names. The others take no memory. Default all. */
   readonly only?: readonly string[] | ((name: string) => boolean) | undefined;

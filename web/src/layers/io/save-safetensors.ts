@@ -9,6 +9,7 @@ import { isFloat32Array, isTypedArray, listOf, plainDType, plainF32, typedArrayN
 import { type FileArray, type FileDType, FORMATS, type Format } from "./dtypes.js";
 import { METADATA, readMetadata } from "./safetensors-header.js";
 
+/** A tensor for `saveSafetensors`. */
 export interface TensorToSave {
   readonly data: FileArray | ArrayBufferView;
   readonly shape: readonly number[];

@@ -25,6 +25,7 @@ import { packedPositions, positionsOf, type TokenPositions } from "./positions.j
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
+/** The options of a call of a causal language model. */
 export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   /** Returns the output of the decoder, to which the head would be applied. Default false. */
   readonly hidden?: boolean | undefined;
@@ -43,6 +44,7 @@ export interface CausalForwardOptions extends ForwardOptions, WatchOptions {
   readonly cuSeqlens?: ArrayLike<number> | undefined;
 }
 
+/** What a causal language model gives. */
 export interface CausalResult<O> {
   /** [B, L, vocab_size]. Those of padding mean nothing. A classifier of texts has [B, labels], one of tokens [B, L, labels]. */
   readonly logits: O extends { readonly logits: false } ? undefined : Returned<O>;

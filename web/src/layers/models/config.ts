@@ -8,6 +8,7 @@ import { isRecord, readBoolean, readFinite } from "../../base/read-values.js";
 import { listOf } from "../../base/typed-array.js";
 import { MOST_LAYERS, readOnce, readShare, readSize, required } from "../read.js";
 
+/** The options that any model takes. */
 export interface ModelOptions {
   readonly engine?: Heed | undefined;
 }

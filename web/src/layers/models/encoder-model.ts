@@ -30,6 +30,7 @@ import { checkPositions } from "./positions.js";
 import { PublishedParameters } from "./published.js";
 import { readTokens, type TokenInput } from "./tokens.js";
 
+/** The options of a call of a model of BERT's family. */
 export interface EncoderForwardOptions extends ForwardOptions, WatchOptions {
   /** The segment of each token, in the form of the tokens. Default 0. */
   readonly tokenTypes?: TokenInput | undefined;
@@ -41,6 +42,7 @@ export interface EncoderForwardOptions extends ForwardOptions, WatchOptions {
   readonly logits?: boolean | undefined;
 }
 
+/** What a model of BERT's family gives. */
 export interface EncoderResult<O> {
   /** [B, L, hidden_size]. What is there for padding means nothing; Pooling leaves it out. */
   readonly hidden: Returned<O>;

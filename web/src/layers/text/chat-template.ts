@@ -20,6 +20,7 @@ export function isMessages(value: unknown): value is readonly Message[] {
   return Array.isArray(value) && isRecord(value[0]) && "role" in value[0];
 }
 
+/** The options of a chat template. */
 export interface ChatOptions {
   /** The module @huggingface/jinja, or its address. Default: it is imported when a template is first used. */
   readonly jinja?: JinjaSource | undefined;

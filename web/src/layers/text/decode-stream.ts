@@ -11,6 +11,7 @@ const NEUTRAL = "a";
 /** A character that is not whole takes at most three tokens, of a byte each. */
 const MOST_PARTS = 3;
 
+/** Makes text of tokens that come one by one. */
 export class DecodeStream {
   readonly #tokenOf: (id: number) => string | null;
   readonly #decode: (tokens: readonly string[]) => string;

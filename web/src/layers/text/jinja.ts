@@ -8,6 +8,7 @@ import { unlessAborted } from "../../base/unless-aborted.js";
 /** The module @huggingface/jinja, or its address: a worker then renders templates, and one that does not end is stopped. */
 export type JinjaSource = JinjaModule | string | URL;
 
+/** The module @huggingface/jinja, as it is imported. */
 export interface JinjaModule {
   readonly Template: new (source: string) => { render(values: Readonly<Record<string, unknown>>): string };
 }

@@ -32,6 +32,7 @@ export interface EncodeBatchOptions {
   readonly truncationSide?: TruncationSide | undefined;
 }
 
+/** The options of `encode`. */
 export interface EncodeOptions extends EncodeBatchOptions {
   /** A second text. */
   readonly pair?: string | undefined;
@@ -40,6 +41,7 @@ export interface EncodeOptions extends EncodeBatchOptions {
 /** A text, or a pair of texts. */
 export type TextInput = string | readonly [text: string, pair: string];
 
+/** The tokens of a text. */
 export interface Encoding {
   readonly ids: Int32Array<ArrayBuffer>;
   readonly tokens: readonly string[];
@@ -51,6 +53,7 @@ export interface Encoding {
   readonly mask: Uint8Array<ArrayBuffer>;
 }
 
+/** The options of `decode`. */
 export interface DecodeOptions {
   /** Drops special tokens. Default true. */
   readonly skipSpecialTokens?: boolean | undefined;
@@ -71,6 +74,7 @@ export async function loadTokenizer(
   });
 }
 
+/** Makes tokens of text and text of tokens, as a tokenizer.json or a GGUF file says. */
 export class Tokenizer {
   /** One more than the highest id. */
   readonly vocabularySize: number;

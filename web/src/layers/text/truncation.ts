@@ -3,9 +3,11 @@
 import { HeedError } from "../../base/errors.js";
 
 export const STRATEGIES = ["longest_first", "only_first", "only_second"] as const;
+/** Which text of a pair is cut where both do not fit: the longer one first, the first or the second. */
 export type TruncationStrategy = (typeof STRATEGIES)[number];
 
 export const SIDES = ["right", "left"] as const;
+/** The side of a text that is cut off. */
 export type TruncationSide = (typeof SIDES)[number];
 
 /** How many tokens of each text stay. `second` is undefined where there is no pair. */

@@ -5,6 +5,7 @@ import { HeedError } from "../../base/errors.js";
 import { readBoolean, readCount, refusal } from "../../base/read-values.js";
 import { readAtLeastZero, readCopy, readSize } from "../../layers/read.js";
 
+/** The best evaluation of a training. */
 export interface Best {
   /** How many steps had been taken. */
   readonly step: number;

@@ -22,6 +22,7 @@ export interface ApplyGradients {
   readonly gradient: ArrayTensor;
 }
 
+/** An operation of one's own: its result, and its gradients. */
 export interface ApplyFunctions {
   /** Computes the result. It must not change the arrays. */
   readonly forward: (inputs: readonly ArrayTensor[]) => TensorLike | Promise<TensorLike>;

@@ -10,6 +10,7 @@ import { broadcastShape } from "./elementwise.js";
 import { moved, turned } from "./shapes.js";
 import { residentOf } from "./values.js";
 
+/** The options of `pass.matmul`. */
 export interface MatmulOptions {
   /** Whether the last two axes of `a` change places before. Default false. */
   readonly transposeA?: boolean | undefined;

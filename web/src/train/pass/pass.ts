@@ -43,6 +43,7 @@ export type Condition =
   | PassValue
   | { readonly data: Float32Array | Uint8Array | readonly boolean[]; readonly shape: readonly number[] };
 
+/** The options of `pass.dropout`. */
 export interface DropoutOptions {
   /** The share of numbers that become 0. What is left grows by 1 / (1 - p). */
   readonly p: number;
@@ -57,6 +58,7 @@ export interface PassLinearOptions extends Omit<LinearOptions, "decay" | "beta" 
   readonly state?: PassValue | undefined;
 }
 
+/** The options of `pass.apply`. */
 export interface ApplyOptions extends ApplyFunctions {
   readonly inputs: readonly PassValue[];
 }

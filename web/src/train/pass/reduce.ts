@@ -14,6 +14,7 @@ import { widthOf } from "../sums.js";
 import { byLastAxis, readAxis, turned } from "./shapes.js";
 import { residentOf } from "./values.js";
 
+/** Over which axis a sum, a mean or a maximum goes. */
 export interface ReduceOptions {
   /** One axis or several, from the end where they are negative. Default all. */
   readonly axis?: number | readonly number[] | undefined;

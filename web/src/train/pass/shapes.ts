@@ -95,6 +95,7 @@ export async function concat(scope: Scope, where: string, tensors: readonly Tens
   return all[0] ?? first;
 }
 
+/** Which part of an axis `pass.slice` takes. */
 export interface SliceOptions {
   /** Default 0. */
   readonly axis?: number | undefined;
