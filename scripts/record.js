@@ -12,7 +12,7 @@ import { sizesFile } from "./make/sizes.js";
 
 await ensureDependencies();
 await build();
-const { output } = await step("measure", () =>
+const { stdout } = await step("measure", () =>
   run(process.execPath, [...nodeFlags("wasm-relaxed"), join(root, "bench/record.js")], { cwd: root }),
 );
 
@@ -25,7 +25,7 @@ const now = {
   version,
   date: new Date().toISOString().slice(0, 10),
   bytes: sizesOf(read(sizesFile)),
-  ...JSON.parse(output),
+  ...JSON.parse(stdout),
 };
 const versions = [now, ...read(file ?? "").filter((/** @type {typeof now} */ one) => one.version !== version)];
 writeFileSync(file ?? "", `${JSON.stringify(versions, null, 2)}\n`);

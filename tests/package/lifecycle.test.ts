@@ -47,7 +47,9 @@ describe.each([
     const until = (expression: string): Promise<void> => expect.poll(() => page.evaluate(expression)).toBe(true);
     try {
       await until('"repeat" in globalThis');
-      const repeating = page.evaluate(`repeat("${scene}", () => seen.visible > 0)`);
+      const repeating = page.evaluate(
+        `repeat("${scene}", () => seen.resume > 0 && document.visibilityState === "visible")`,
+      );
       await until('"begun" in globalThis');
       await page.show("minimized");
       await until("seen.hidden === 1");

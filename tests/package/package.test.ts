@@ -25,7 +25,7 @@ describe("the packed package", () => {
   test("has every file that it names, and names the addresses of repository and issues where they are known", () => {
     const manifest: Manifest = JSON.parse(readFileSync(installed("package.json"), "utf8"));
     const targets = Object.values(manifest.exports).flatMap((target) =>
-      typeof target === "string" ? [target] : [target.types, target.default],
+      typeof target === "string" ? [target] : Object.values(target),
     );
     for (const target of targets.filter((path) => !path.includes("*")))
       expect(statSync(installed(target)).size, target).toBeGreaterThan(0);
@@ -179,7 +179,7 @@ interface Manifest {
   readonly homepage?: string;
   readonly repository?: string | { readonly url: string };
   readonly bugs?: string | { readonly url: string };
-  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<"types" | "default", string>>>>;
   readonly main: string;
   readonly alias: Readonly<Record<string, string>>;
 }

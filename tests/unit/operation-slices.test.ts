@@ -261,6 +261,8 @@ const rope =
 interface LinearShape {
   readonly batch: number;
   readonly groups: number;
+  readonly heads?: number;
+  readonly keyHeads?: number;
   readonly length: number;
   readonly valueDim: number;
   readonly keys?: number;
@@ -268,14 +270,15 @@ interface LinearShape {
 }
 
 const linear =
-  (rule: LinearProblem["rule"], { batch, groups, length, valueDim, keys, hasState }: LinearShape): Make =>
+  (rule: LinearProblem["rule"], shape: LinearShape): Make =>
   (given) => {
+    const { batch, groups, heads = 2 * groups, keyHeads = groups, length, valueDim, keys, hasState } = shape;
     const dim = 8;
     const state = [batch, groups, dim, valueDim + (rule === "elu" ? 1 : 0)] as const;
     const tokens = keys ?? length;
     return call(LINEAR_ATTENTION, {
-      query: given.operand(batch, 2 * groups, length, dim),
-      key: given.small(batch, groups, tokens, dim),
+      query: given.operand(batch, heads, length, dim),
+      key: given.small(batch, keyHeads, tokens, dim),
       value: given.f16(batch, groups, tokens, valueDim),
       decay: rule.startsWith("gated") ? given.small(batch, groups, tokens, batch === 1 ? 1 : dim) : null,
       beta: rule.endsWith("delta") ? given.small(batch, batch === 1 ? 1 : groups, tokens, 1) : null,
@@ -283,7 +286,7 @@ const linear =
       rule,
       causal: keys === undefined,
       scale: null,
-      output: output(batch, 2 * groups, length, valueDim),
+      output: output(batch, Math.max(heads, groups), length, valueDim),
       newState: output(...state),
       keep: batch === 1,
     } satisfies LinearProblem);
@@ -323,6 +326,31 @@ const CALLS: Readonly<Record<string, Make>> = {
       [`${rule}, a state`, linear(rule, { batch: 2, groups: 3, length: 36, valueDim: 8, hasState: true })],
     ]),
   ),
+  "gated delta, states that share queries": linear("gated-delta", {
+    batch: 2,
+    groups: 4,
+    heads: 2,
+    keyHeads: 2,
+    length: 40,
+    valueDim: 9,
+    hasState: true,
+  }),
+  "delta, states that share a key": linear("delta", {
+    batch: 1,
+    groups: 4,
+    heads: 4,
+    keyHeads: 1,
+    length: 40,
+    valueDim: 9,
+  }),
+  "linear, by two and by three": linear("linear", {
+    batch: 1,
+    groups: 6,
+    heads: 2,
+    keyHeads: 3,
+    length: 40,
+    valueDim: 9,
+  }),
   "elu, not causal": linear("elu", { batch: 1, groups: 2, length: 31, keys: 50, valueDim: 9 }),
   "elu, one key": linear("elu", { batch: 2, groups: 1, length: 31, keys: 1, valueDim: 9, hasState: true }),
 };

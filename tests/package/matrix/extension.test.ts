@@ -65,6 +65,7 @@ describe.skipIf(!("found" in search))("an extension", () => {
       if (!("found" in search)) return;
       const { context, background } = await install(search.found.path, folder, join(profiles, name));
       try {
+        await expect.poll(() => background.evaluate(() => "outcome" in globalThis)).toBe(true);
         const found = await background.evaluate(() => Reflect.get(globalThis, "outcome")() as Promise<Outcome>);
         expectRight(found);
         expect(found).toMatchObject({ worker: null, variant: "relaxed" });

@@ -81,9 +81,9 @@ export const ROPE_OPTIONS = [
 export interface LinearOptions {
   /** How a token changes the state: see docs/semantics/caches-and-positions.md. */
   readonly rule: LinearRule;
-  /** For the gated rules, which need it: logarithms, one for each value head and token, or also for each dimension. Shaped as the key. */
+  /** For the gated rules, which need it: logarithms, one for each value head and token, or also for each dimension. Shaped as the key with the value's heads. */
   readonly decay?: TensorInput | undefined;
-  /** For the delta rules: one for each token and value head, or for all heads. Shaped as the key, with a last axis of 1 or none. Default 1. */
+  /** For the delta rules: one for each token and value head, or for all heads. Shaped as the key with these heads, with a last axis of 1 or none. Default 1. */
   readonly beta?: TensorInput | undefined;
   /** The state that an earlier call returned: [B, G, D, E], for elu [B, G, D, E + 1]. Default zeros. */
   readonly state?: TensorInput | undefined;

@@ -24,10 +24,10 @@ export class WorkerLost extends Error {
 }
 
 /**
- * Some policies block a worker without any event, so one that neither starts nor fails in so many seconds is given up. They are counted one by
- * one: all the time for which a page was frozen is one of them, and its worker was frozen as well.
+ * Some policies block a worker without any event, so one that neither starts nor fails in so many times five seconds is given up. They are
+ * counted one by one: all the time for which a page was frozen is one of them, and its worker was frozen as well.
  */
-const START_SECONDS = 15;
+const START_TIMES = 3;
 
 type OnLost = (lost: WorkerLost) => void;
 
@@ -68,10 +68,10 @@ export class WorkerLink {
    */
   async start(message: StartMessage, onLost: OnLost): Promise<void> {
     this.#onLost = onLost;
-    let left = START_SECONDS;
+    let left = START_TIMES;
     const timer = setInterval(() => {
       if (--left === 0) this.#lose("it did not start", true);
-    }, 1000);
+    }, 5000);
     try {
       if (this.#lost === null) this.#post(message, []);
       await this.#ready;
