@@ -96,8 +96,8 @@ class Reference {
   list(): string {
     const parts = Object.entries(ABOUT).map(([entry, about]) => {
       const items = this.#namesOf(entry).map(({ name, symbol }) => {
-        const [first = ""] = /^.*?[.:;](?=\s|$)/s.exec(this.#docOf(symbol)) ?? [this.#docOf(symbol)];
-        return `<li><a href="./${pageOf(entry)}#${name}"><code>${name}</code></a> <span>${inline(first.replace(/[:;]$/, "."))}</span></li>`;
+        const [first = ""] = /^(?:`[^`]*`|[^`])*?\.(?=\s|$)/s.exec(this.#docOf(symbol)) ?? [this.#docOf(symbol)];
+        return `<li><a href="./${pageOf(entry)}#${name}"><code>${name}</code></a> <span>${inline(first)}</span></li>`;
       });
       return `<section class="api"><h2 id="${entry.replace("/", "-")}"><a href="./${pageOf(entry)}">${entry}</a></h2>
 <p>${about}</p>${entry === HOSTED ? "" : `<ul class="api-names">${items.join("")}</ul>`}</section>`;
@@ -220,6 +220,7 @@ ${members.length === 0 ? "" : `<dl class="api-members">${members.join("")}</dl>`
     const place = this.#places.get(symbol);
     if (place !== undefined) return place;
     const id = `type-${symbol.name}`;
+    if ((behind.get(id) ?? symbol) !== symbol) throw new Error(`two types of one page are called ${symbol.name}`);
     behind.set(id, symbol);
     return `#${id}`;
   }

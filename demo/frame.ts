@@ -199,7 +199,8 @@ function downloads(): string {
   const rows = Object.entries(now?.bytes ?? {}).map(
     ([name, bytes]) => `<tr><th scope="row">${name}</th><td>${(bytes / 1000).toFixed(1)} kB</td></tr>`,
   );
-  return `<div class="table-frame" tabindex="0" role="region" aria-label="Downloads" id="downloads" data-version="${now?.version}"><table class="plain-table"><caption>What a page loads: entries with what they need at once, and the largest variant of each module</caption><tbody>${rows.join("")}</tbody></table></div>`;
+  return `<p>What a page loads, after brotli: an entry with what it needs at once, and at the first call one module of WebAssembly: <i>core</i> has attention, <i>full</i> all operations, <i>training</i> gradients as well, <i>narrow</i> weights of 16 to 4 bits.</p>
+<div class="table-frame" tabindex="0" role="region" aria-label="Downloads" id="downloads" data-version="${now?.version}"><table class="plain-table"><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 function footer(here: number): string {

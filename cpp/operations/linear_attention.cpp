@@ -57,7 +57,7 @@ Status linear_attention(const LinearInputs& inputs, const LinearOptions& options
       kernels::linear_scratch_floats(kernels::kPanel, columns, problem.head_dim, problem.heads_per_group());
   const Scratch scratch(per_worker * workers);
   if (!scratch.is_available()) {
-    return kRules.broken(StatusCode::memory, {"scratch memory must fit, could not get ", scratch.floats(), " floats"});
+    return {StatusCode::memory, "linearAttention: scratch memory must fit, could not get it"};
   }
   parallel_for(executor, {groups * cuts, workers, options.stop}, [&](Index task, int worker) {
     const Index first = task % cuts * columns;

@@ -24,35 +24,36 @@ Status check_operands(const ViewRules& rules, const LinearInputs& in, bool is_ca
   if (q[0] != k[0] || q[0] != v[0]) return wrong_shape(rules, "query, key and value must have the same batch", in);
   if (q[3] != k[3]) return wrong_shape(rules, "query and key must have the same head_dim", in);
   if (k[2] != v[2]) return wrong_shape(rules, "key and value lengths must match", in);
-  if (v[1] % k[1] != 0) return wrong_shape(rules, "value heads must be a multiple of key heads", in);
-  if (q[1] % v[1] != 0 && v[1] % q[1] != 0) {
-    return wrong_shape(rules, "query heads must be a multiple or a divisor of value heads", in);
+  if (v[1] % k[1] != 0 || (q[1] % v[1] != 0 && v[1] % q[1] != 0)) {
+    return wrong_shape(rules, "value heads must be a multiple of key heads, and of query heads or a divisor", in);
   }
   if (is_causal && q[2] != k[2])
     return wrong_shape(rules, "query and key lengths must match unless causal is false", in);
   return {};
 }
 
+[[gnu::noinline]] Status check_one_of(const ViewRules& rules, const char* name, const TensorView<const float>& view,
+                                      const Shape& one, const Shape& other) {
+  if (!view.is_present() || view.shape == one || view.shape == other) return {};
+  return rules.broken(StatusCode::shape, {name, " must be ", one, " or ", other, ", got ", view.shape});
+}
+
 Status check_decay(const ViewRules& rules, const TensorView<const float>& decay, bool is_gated, const Shape& wide) {
   if (!is_gated) {
     return decay.is_present() ? rules.broken(StatusCode::option, {"decay is for the gated rules alone"}) : Status();
   }
-  const Shape narrow{wide[0], wide[1], wide[2], 1};
   const bool has_elements = std::ranges::find(wide, 0) == wide.end();
   if (!decay.is_present() && has_elements) {
     return rules.broken(StatusCode::option, {"the gated rules need decay"});
   }
-  if (!decay.is_present() || decay.shape == wide || decay.shape == narrow) return {};
-  return rules.broken(StatusCode::shape, {"decay must be ", narrow, " or ", wide, ", got ", decay.shape});
+  return check_one_of(rules, "decay", decay, {wide[0], wide[1], wide[2], 1}, wide);
 }
 
 Status check_beta(const ViewRules& rules, const TensorView<const float>& beta, bool is_delta, const Shape& wide) {
-  if (!beta.is_present()) return {};
-  if (!is_delta) return rules.broken(StatusCode::option, {"beta is for the delta rules alone"});
-  const Shape per_head{wide[0], wide[1], wide[2], 1};
-  const Shape shared{wide[0], 1, wide[2], 1};
-  if (beta.shape == per_head || beta.shape == shared) return {};
-  return rules.broken(StatusCode::shape, {"beta must be ", per_head, " or ", shared, ", got ", beta.shape});
+  if (beta.is_present() && !is_delta) {
+    return rules.broken(StatusCode::option, {"beta is for the delta rules alone"});
+  }
+  return check_one_of(rules, "beta", beta, {wide[0], wide[1], wide[2], 1}, {wide[0], 1, wide[2], 1});
 }
 
 Status check_options(const ViewRules& rules, const LinearOptions& options) {
@@ -80,8 +81,8 @@ Status make_linear_problem(const ViewRules& rules, const LinearInputs& inputs, c
   const bool is_gated = options.rule == LinearRule::gated || options.rule == LinearRule::gated_delta;
   const bool is_delta = options.rule == LinearRule::delta || options.rule == LinearRule::gated_delta;
   const bool is_kernel = options.rule == LinearRule::elu;
-  Status status = first_failure({rules.check_sizes("query", inputs.query), rules.check_sizes("key", inputs.key),
-                                 rules.check_sizes("value", inputs.value), rules.check_sizes("decay", inputs.decay),
+  Status status = first_failure({rules.check_floats("query", inputs.query), rules.check_floats("key", inputs.key),
+                                 rules.check_floats("value", inputs.value), rules.check_sizes("decay", inputs.decay),
                                  rules.check_sizes("beta", inputs.beta), rules.check_sizes("state", inputs.state),
                                  check_options(rules, options), check_operands(rules, inputs, options.causal)});
   if (!status.is_ok()) return status;
@@ -119,20 +120,20 @@ kernels::LinearTask linear_task(const LinearProblem& problem, Index group) {
   const LinearInputs& in = problem.inputs;
   const Index b = group / problem.state_heads;
   const Index g = group % problem.state_heads;
-  return {.query = float_row(in.query, b, problem.head_of(in.query, g), 0),
+  return {.query = float_row(in.query, b, problem.head_of(in.query.shape[1], g), 0),
           .query_stride = row_stride(in.query),
           .query_head_stride = head_stride(in.query),
-          .key = float_row(in.key, b, problem.head_of(in.key, g), 0),
+          .key = float_row(in.key, b, problem.head_of(in.key.shape[1], g), 0),
           .key_stride = row_stride(in.key),
           .value = float_row(in.value, b, g, 0),
           .value_stride = row_stride(in.value),
           .decay = in.decay.at(b, g, 0),
           .decay_stride = row_stride(in.decay),
-          .beta = in.beta.at(b, problem.head_of(in.beta, g), 0),
+          .beta = in.beta.at(b, problem.head_of(in.beta.shape[1], g), 0),
           .beta_stride = row_stride(in.beta),
           .state = in.state.at(b, g, 0),
           .state_stride = row_stride(in.state),
-          .output = problem.outputs.output.at(b, problem.head_of(problem.outputs.output, g), 0),
+          .output = problem.outputs.output.at(b, problem.head_of(problem.outputs.output.shape[1], g), 0),
           .output_stride = row_stride(problem.outputs.output),
           .output_head_stride = head_stride(problem.outputs.output),
           .new_state = problem.outputs.state.at(b, g, 0),

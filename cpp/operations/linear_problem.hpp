@@ -28,10 +28,9 @@ struct LinearProblem {
 
   [[nodiscard]] Index output_heads() const { return std::max(query_heads, state_heads); }
   [[nodiscard]] Index heads_per_group() const { return output_heads() / state_heads; }
-  /// The head of a view that a head of the states uses, the first of them where it uses several.
-  template <typename View>
-  [[nodiscard]] Index head_of(const View& view, Index state_head) const {
-    return state_head * view.shape[1] / state_heads;
+  /// Of so many heads the one that a head of the states uses, the first of them where it uses several.
+  [[nodiscard]] Index head_of(Index heads, Index state_head) const {
+    return state_head * heads / state_heads;
   }
 };
 

@@ -91,7 +91,7 @@ Status make_rope_problem(const RopeInputs& inputs, const RopeOptions& options, c
   const Shape& shape = inputs.input.shape;
   const Index rotary_dim = options.rotary_dim == 0 ? shape[3] : options.rotary_dim;
   Status status =
-      first_failure({kRules.check_sizes("input", inputs.input), kRules.check_sizes("cos", inputs.cosines),
+      first_failure({kRules.check_floats("input", inputs.input), kRules.check_sizes("cos", inputs.cosines),
                      kRules.check_sizes("sin", inputs.sines), check_rotary_dim(rotary_dim, shape),
                      kRules.check_present("input", inputs.input), kRules.check_contiguous("input", inputs.input),
                      kRules.check_contiguous("cos", inputs.cosines), kRules.check_contiguous("sin", inputs.sines),

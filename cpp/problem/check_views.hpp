@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 
 #include "problem/failures.hpp"
 #include "problem/max_size.hpp"
@@ -23,13 +22,13 @@ struct ViewRules {
       if (size >= 0 && size <= kMaxSize) continue;
       return broken(StatusCode::shape, {"every size must be between 0 and 2^30, got ", name, " ", view.shape});
     }
-    if constexpr (std::is_same_v<View, FloatView>) {
-      // Of int8 are pages alone.
-      if (view.pages.table == nullptr && view.dtype != DType::f32 && view.dtype != DType::f16) {
-        return broken(StatusCode::option, {name, " must be f32 or f16, got type ", static_cast<Index>(view.dtype)});
-      }
-    }
     return {};
+  }
+
+  /// Likewise, of what is no cache: only those have int8.
+  [[nodiscard, gnu::noinline]] Status check_floats(const char* name, const FloatView& view) const {
+    if (view.dtype <= DType::f16) return check_sizes(name, view);
+    return broken(StatusCode::option, {name, " must be f32 or f16"});
   }
 
   template <typename View>

@@ -52,7 +52,8 @@ const TRIED: Readonly<Record<string, readonly [count: number, by: string]>> = {
   "README.md ts": [2, "here"],
   "README.md html": [1, "tests/package/hosting.test.ts"],
   "docs/hosting.md html": [1, "tests/package/hosting.test.ts"],
-  "docs/hosting.md js": [3, "tests/package/hosting.test.ts"],
+  "docs/hosting.md js": [4, "tests/package/hosting.test.ts, tests/package/matrix/workerd.test.ts"],
+  "docs/hosting.md json": [1, "tests/package/matrix/extension.test.ts"],
   ...Object.fromEntries(
     RUN.map((page) => [`${page} js`, [blocksOf(page, "js").length, "tests/unit/examples.test.ts"]]),
   ),

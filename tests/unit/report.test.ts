@@ -10,7 +10,7 @@ const text = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const DOCUMENTS: Documents = Object.fromEntries(
   ["README.md", "docs/performance.md", "docs/numerics.md", "docs/conformance.md"].map((path) => [path, text(path)]),
 );
-const RECORDED: Found = JSON.parse(text("tests/fixtures/report.json"));
+const RECORDED: Found = JSON.parse(text("tests/cases/report.json"));
 const NOTHING: Found = { ...RECORDED, web: null, train: null, models: null, numerics: null, conformance: null };
 
 describe("the page", () => {

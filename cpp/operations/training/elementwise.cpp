@@ -39,7 +39,6 @@ Status run(const ElementwiseCall& call, Executor& executor, const StopFlag* stop
     return kRules.broken(StatusCode::option,
                          {"function must be one of those known, got ", static_cast<Index>(function)});
   }
-  if (begin < 0) return kRules.broken(StatusCode::shape, {"first must be at least 0, got ", begin});
   const Index length = output.length;
   const Status status = kRules.check("output", output, 1, length);
   if (!status.is_ok() || length == 0) return status;
@@ -53,7 +52,7 @@ Status run(const ElementwiseCall& call, Executor& executor, const StopFlag* stop
   }
   const auto body = [&](Index first, int part) {
     for (Index done = 0; done < part;) {
-      const Index place = begin + first + done;
+      const Index place = place_of(begin) + first + done;
       Stretch stretches[3] = {};
       Index run = part - done;
       for (int i = 0; i < count; ++i) {

@@ -40,54 +40,54 @@ Status check(const LinearVjpInputs& inputs, const LinearProblem& problem, const 
                         check_gradient("the state's gradient", gradients.state, state, false)});
 }
 
-kernels::GradientRows rows_of(const TensorView<float>& view, Index batch, Index head) {
+[[gnu::noinline]] kernels::GradientRows rows_of(const TensorView<float>& view, Index batch, Index head) {
   return {view.at(batch, head, 0), row_stride(view), head_stride(view)};
 }
 
-/// The gradient of what several states share is a sum of theirs, which have scratch memory: [batch][state_heads][rows].
+/// The gradient of what several states share is a sum of theirs, each of which has memory of its own.
 class SharedGradient {
  public:
-  SharedGradient(const LinearProblem& problem, const TensorView<float>& gradient)
-      : problem_(problem),
-        gradient_(gradient),
-        is_shared_(gradient.is_present() && gradient.shape[1] < problem.state_heads),
-        sums_(is_shared_ ? gradient.shape[0] * problem.state_heads * size() : 0) {}
-
-  [[nodiscard]] bool is_available() const { return sums_.is_available(); }
-
-  [[nodiscard]] kernels::GradientRows rows(Index batch, Index state_head) const {
-    if (is_shared_) return {numbers(batch, state_head), static_cast<std::ptrdiff_t>(gradient_.shape[3])};
-    return rows_of(gradient_, batch, problem_.head_of(gradient_, state_head));
+  [[gnu::noinline]] SharedGradient(const LinearProblem& problem, const TensorView<float>& gradient)
+      : problem_(problem), gradient_(gradient), own_(gradient) {
+    if (!own_.is_present() || own_.shape[1] >= problem.state_heads) return;
+    own_.shape[1] = problem.state_heads;
+    const auto [batches, heads, length, dim] = own_.shape;
+    own_.strides = {heads * length * dim, length * dim, dim, 1};
+    numbers_ = batches * heads * length * dim;
   }
 
-  void add_up() const {
-    if (!is_shared_) return;
-    for (Index b = 0; b < gradient_.shape[0]; ++b) {
-      for (Index g = 0; g < problem_.state_heads; ++g) add(b, g);
+  /// That the states' gradients take.
+  [[nodiscard]] Index numbers() const { return numbers_; }
+  void use(float* memory) {
+    if (numbers_ > 0) own_.data = memory;
+  }
+
+  [[nodiscard, gnu::noinline]] kernels::GradientRows rows(Index batch, Index state_head) const {
+    return rows_of(own_, batch, problem_.head_of(own_.shape[1], state_head));
+  }
+
+  [[gnu::noinline]] void add_up() const {
+    if (numbers_ == 0) return;
+    const auto [batches, heads, length, dim] = gradient_.shape;
+    const Index parts = own_.shape[1] / heads;
+    const float* from = own_.data;
+    for (Index head = 0; head < batches * heads; ++head, from += parts * length * dim) {
+      for (Index t = 0; t < length; ++t) {
+        float* const to = gradient_.at(head / heads, head % heads, t);
+        for (Index d = 0; d < dim; ++d) {
+          float sum = 0.0F;
+          for (Index part = 0; part < parts; ++part) sum += from[(part * length + t) * dim + d];
+          to[d] = sum;
+        }
+      }
     }
   }
 
  private:
-  [[nodiscard]] Index size() const { return gradient_.shape[2] * gradient_.shape[3]; }
-  [[nodiscard]] float* numbers(Index batch, Index state_head) const {
-    return sums_.data() + (batch * problem_.state_heads + state_head) * size();
-  }
-
-  /// The numbers of one state, to a gradient that the first of those that share it begins.
-  void add(Index batch, Index state_head) const {
-    const Index head = problem_.head_of(gradient_, state_head);
-    const bool is_first = state_head == 0 || problem_.head_of(gradient_, state_head - 1) < head;
-    const float* from = numbers(batch, state_head);
-    for (Index t = 0; t < gradient_.shape[2]; ++t, from += gradient_.shape[3]) {
-      float* const row = gradient_.at(batch, head, t);
-      for (Index d = 0; d < gradient_.shape[3]; ++d) row[d] = is_first ? from[d] : row[d] + from[d];
-    }
-  }
-
   const LinearProblem& problem_;
   const TensorView<float>& gradient_;
-  bool is_shared_;
-  Scratch sums_;
+  TensorView<float> own_;
+  Index numbers_ = 0;
 };
 
 }  // namespace
@@ -106,31 +106,38 @@ Status linear_attention_vjp(const LinearVjpInputs& inputs, const LinearOptions& 
   const int workers = choose_workers(
       executor, static_cast<double>(problem.batch * rows) * static_cast<double>(problem.head_dim * problem.value_dim));
   const Index per_worker = kernels::linear_backward_floats(kernels::kPanel, linear_task(problem, 0));
-  const Scratch scratch(per_worker * workers);
-  const SharedGradient query(problem, gradients.query), key(problem, gradients.key), beta(problem, gradients.beta);
-  if (!scratch.is_available() || !query.is_available() || !key.is_available() || !beta.is_available()) {
-    return kRules.broken(StatusCode::memory, {"scratch memory must fit, could not get ", scratch.floats(), " floats"});
+  SharedGradient shared[] = {{problem, gradients.query}, {problem, gradients.key}, {problem, gradients.beta}};
+  Index numbers = per_worker * workers;
+  for (const SharedGradient& one : shared) numbers += one.numbers();
+  const Scratch scratch(numbers);
+  if (!scratch.is_available()) {
+    return {StatusCode::memory, "linearAttentionVjp: scratch memory must fit, could not get it"};
+  }
+  float* memory = scratch.data() + per_worker * workers;
+  for (SharedGradient& one : shared) {
+    one.use(memory);
+    memory += one.numbers();
   }
   parallel_for(executor, {groups, workers, options.stop}, [&](Index group, int worker) {
     const Index b = group / problem.state_heads;
     const Index g = group % problem.state_heads;
-    const Index h = problem.head_of(inputs.output_gradient, g);
+    const Index h = problem.head_of(inputs.output_gradient.shape[1], g);
     kernels::linear_backward({.forward = linear_task(problem, group),
                               .output_gradient = inputs.output_gradient.at(b, h, 0),
                               .output_gradient_stride = row_stride(inputs.output_gradient),
                               .output_gradient_head_stride = head_stride(inputs.output_gradient),
                               .state_gradient = inputs.state_gradient.at(b, g, 0),
                               .state_gradient_stride = row_stride(inputs.state_gradient),
-                              .query = query.rows(b, g),
-                              .key = key.rows(b, g),
+                              .query = shared[0].rows(b, g),
+                              .key = shared[1].rows(b, g),
                               .value = rows_of(gradients.value, b, g),
                               .decay = rows_of(gradients.decay, b, g),
-                              .beta = beta.rows(b, g),
+                              .beta = shared[2].rows(b, g),
                               .state = rows_of(gradients.state, b, g),
                               .scratch = scratch.data() + worker * per_worker});
   });
   if (is_set(options.stop)) return {StatusCode::aborted, "linearAttentionVjp: stopped by its caller"};
-  for (const SharedGradient* one : {&query, &key, &beta}) one->add_up();
+  for (const SharedGradient& one : shared) one.add_up();
   return {};
 }
 

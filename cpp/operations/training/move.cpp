@@ -61,12 +61,11 @@ Status run(const MoveCall& call, Executor& executor, const StopFlag* stop) {
   if (axis_count < 1 || axis_count > kMostAxes) {
     return kRules.broken(StatusCode::shape, {"there must be 1 to ", kMostAxes, " axes, got ", axis_count});
   }
-  if (before < 0) return kRules.broken(StatusCode::shape, {"first must be at least 0, got ", before});
   if (Status status = check(call, axes); !status.is_ok() || output.length == 0) return status;
   return for_each_part(executor, {.length = output.length, .operation = kRules.operation, .stop = stop},
                        [&](Index first, int length) {
                          Index indices[kMostAxes];
-                         Index rest = before + first;
+                         Index rest = place_of(before) + first;
                          for (Index i = axis_count; i-- > 0;) {
                            indices[i] = rest % axes[i].size;
                            rest /= axes[i].size;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "heed/rounding.hpp"
 #include "operations/common/parallel_for.hpp"
@@ -20,6 +21,9 @@ template <typename T>
 T* part_of(const Rows<T>& row, Index first) {
   return row.is_present() ? row.data + first : nullptr;
 }
+
+/// A place in the whole call, of which a call has 32 bits.
+inline Index place_of(Index first) { return static_cast<std::uint32_t>(first); }
 
 /// Calls body(first, length) for the parts of vectors.
 template <typename Body>

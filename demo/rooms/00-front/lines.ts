@@ -10,7 +10,7 @@ const LINES = `import { attention } from "heed";
 
 const words = ["animal", "road", "tired"];
 const q = { data: Float32Array.of({4}, {0}), shape: [1, 2] }; // “it” seeks a noun
-const k = { data: Float32Array.of({1}, {0}, {0.8}, {0}, {0}, {1}), shape: [3, 2] }; // on offer
+const k = { data: Float32Array.of({1}, {0}, {0.8}, {0}, {0}, {1}), shape: [3, 2] };
 const { weights } = await attention(q, k, k, { scale: {1}, return: { weights: true } });
 const best = weights.data.indexOf(Math.max(...weights.data));
 console.log(words[best], weights.data[best].toFixed(2));`;

@@ -37,7 +37,12 @@ const work = new LongWork({
   run: async (signal, say) => {
     share.hidden = true;
     here.clear();
-    for (const { title, measures } of GROUPS) await timed(title, measures, signal, say);
+    try {
+      for (const { title, measures } of GROUPS) await timed(title, measures, signal, say);
+    } finally {
+      // What was not reached is not awaited any more.
+      queueMicrotask(show);
+    }
     share.hidden = false;
     return "Timed.";
   },
@@ -115,14 +120,22 @@ function deviceOf(engine: Capabilities | undefined): Omit<Result, "figures" | "v
 }
 
 function browserOf(agent: string): string {
-  const [, name, major] =
-    /\b(Firefox|Edg|OPR|SamsungBrowser)\/(\d+)/.exec(agent) ??
-    /(Chrome)\/(\d+)/.exec(agent) ??
-    /(?:Version)\/()(\d+)/.exec(agent) ??
+  const [, name = "", major = ""] =
+    /\b(Firefox|FxiOS|EdgA?|EdgiOS|OPR|SamsungBrowser)\/(\d+)/.exec(agent) ??
+    /(Chrome|CriOS)\/(\d+)/.exec(agent) ??
+    /(Version)\/(\d+)/.exec(agent) ??
     [];
-  const names: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "": "Safari" };
-  const [system = ""] = /Windows|Android|iPhone|iPad|Mac OS X|Linux|CrOS/.exec(agent) ?? [];
-  return `${names[name ?? ""] ?? name ?? "a browser"} ${major ?? ""}, ${system}`;
+  const names: Readonly<Record<string, string>> = {
+    FxiOS: "Firefox",
+    Edg: "Edge",
+    EdgA: "Edge",
+    EdgiOS: "Edge",
+    OPR: "Opera",
+    CriOS: "Chrome",
+    Version: "Safari",
+  };
+  const [system = ""] = /Android/.exec(agent) ?? /Windows|iPhone|iPad|Mac OS X|Linux|CrOS/.exec(agent) ?? [];
+  return `${names[name] ?? (name || "a browser")} ${major}, ${system}`;
 }
 
 function show(): void {
@@ -131,7 +144,7 @@ function show(): void {
     fact("Browser", device.browser),
     fact("Cores", String(device.cores)),
     fact("Isolated page", device.isolated, device.isolated === "yes" ? "" : "threads share no memory"),
-    fact("heed chooses", device.engine === "" ? "…" : device.engine),
+    fact("heed chooses", device.engine === "" ? "not looked at yet" : device.engine),
     fact("heed", version),
   );
   const { state } = sent;

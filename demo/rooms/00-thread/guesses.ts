@@ -13,7 +13,7 @@ export const SKETCHES: Readonly<Record<Sketched, Pick<Question, "ask" | "why"> &
   },
   mask: {
     ask: "which weights will animal have, below, when it may not look ahead?",
-    why: "Of the two words that are left, its own fits better. They share what “tired” had.",
+    why: "Of the two words that are left, its own fits better. They share what the hidden words had.",
     shows: { sees: "before" },
   },
 };

@@ -47,7 +47,7 @@ const CONTROLS: Readonly<Record<Stop, HTMLElement>> = {
   scale: boundSlider(store, "width", "Width d", WIDTHS, IN_TENTHS),
   softmax: boundSlider(store, "raise", "Raise the score of animal by", raises, IN_TENTHS),
   mix: who(),
-  mask: boundChoice(store, "sees", "it sees", SEES, NEW),
+  mask: boundChoice(store, "sees", "Each word sees", SEES, NEW),
   heads: boundChoice(store, "heads", "Heads", ["1", "2"], NEW),
   layers: boundChoice(store, "ending", "It was too", ENDINGS, NEW),
 };
@@ -120,7 +120,8 @@ const isBeside = (): boolean => find("#stage", HTMLElement).getBoundingClientRec
 
 /** The line that a stop crosses to become the one on the stage: the middle of what the stage leaves free. */
 function follow(): void {
-  if (EMBED !== "") return;
+  // Whoever tabs through the head of the page has not left the stop.
+  if (EMBED !== "" || document.activeElement?.closest(".skip, .masthead")) return;
   const { bottom } = find("#stage", HTMLElement).getBoundingClientRect();
   const line = isBeside() ? innerHeight / 2 : (Math.min(bottom, innerHeight) + innerHeight) / 2;
   const stop = Math.max(0, stops.filter((section) => section.getBoundingClientRect().top <= line).length - 1);
@@ -140,7 +141,7 @@ find("#stage", HTMLElement).addEventListener("keydown", (event) => {
   const last = Array.from(all)
     .filter((one) => one.checkVisibility())
     .at(-1);
-  if (event.key !== "Tab" || event.shiftKey || event.target !== last) return;
+  if (event.key !== "Tab" || event.shiftKey || event.target !== last || EMBED !== "") return;
   event.preventDefault();
   const first = stops[at]?.querySelector<HTMLElement>(":is(button, input):not([tabindex='-1'])");
   first?.focus({ preventScroll: true });

@@ -42,5 +42,5 @@ function sheet(stop: Stop, section: HTMLElement | undefined, state: ThreadState)
     h("p", {}, h("b", {}, `${ask} `), ...(isDrawn ? [] : [`${answers[right]}. `]), why),
     pictures[1].element,
   ];
-  return [h("section", { class: "sheet to-fill" }, ...front), h("section", { class: "sheet" }, ...back)];
+  return [h("section", { class: `sheet to-fill ${stop}` }, ...front), h("section", { class: "sheet" }, ...back)];
 }

@@ -32,8 +32,10 @@ function head({ vectors, at, source }: BringScene): string {
     : `Layer ${at.layer + 1}, head ${at.head + 1}, beside the file that "Save its arrays" gives`;
 }
 
-/** A page fetches the file; what runs elsewhere reads it first. */
-const load = (names: string): string => `const { ${names} } = Object.fromEntries(await loadSafetensors("./${FILE}"));`;
+const load = (
+  names: string,
+): string => `// A page fetches the file. Under Node: loadSafetensors(await readFile("${FILE}"))
+const { ${names} } = Object.fromEntries(await loadSafetensors("./${FILE}"));`;
 const IMPORT = 'import { loadSafetensors } from "heed/layers";\n';
 
 export function heedCode(scene: BringScene): string {

@@ -32,7 +32,7 @@ export function startEmbed(): void {
   if (EMBED === "" && !asked.has("present")) return;
   document.documentElement.classList.toggle("embed", EMBED !== "");
   const seen = SEEN_WITH[EMBED];
-  if (seen !== undefined) location.replace(`#${location.hash.slice(1)}&${seen}`);
+  if (seen !== undefined && !location.hash.includes(seen)) location.replace(`#${location.hash.slice(1)}&${seen}`);
   addEventListener("keydown", (event) => {
     const { target } = event;
     if (target instanceof Element && target.closest("input, textarea, button, [tabindex]") !== null) return;
@@ -94,7 +94,7 @@ function rangeMover(range: HTMLInputElement): Mover {
 export function showEmbedded(root: HTMLElement): void {
   if (EMBED === "") return;
   const named = root.querySelector<HTMLElement>(`[data-picture="${CSS.escape(EMBED)}"]`);
-  const whole = named ?? root.querySelector<HTMLElement>("[data-picture]") ?? root;
+  const whole = named ?? root.querySelector<HTMLElement>("[data-picture]:not([hidden])") ?? root;
   // A board has its scrubber; what has none keeps its controls.
   const picture = whole.querySelector<HTMLElement>(".board:has(.board-scrubber:not([hidden]))") ?? whole;
   picture.classList.add("embedded");

@@ -65,7 +65,7 @@ const MOVED = {
   learning: ["gradients"],
   translation: ["translation", "beam"],
   language: ["language", "head"],
-  "bring-your-own": ["map", "model", "device"],
+  "bring-your-own": ["map", "model"],
   "five-minutes": STOPS,
 };
 const STILL = {

@@ -263,11 +263,13 @@ describe("one’s own sentence", () => {
     await word.click();
     await expect.poll(said(page)).toContain("“dog” gives ");
     expect(await opacity()).toBe(0);
+    const colour = () => word.evaluate((one) => getComputedStyle(one).color);
+    expect(await colour()).not.toBe("rgba(0, 0, 0, 0)");
     const place = await word.boundingBox();
     await word.click();
     expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
     expect(await opacity()).toBe(1);
-    expect(await word.evaluate((one) => getComputedStyle(one).color)).toBe("rgba(0, 0, 0, 0)");
+    expect(await colour()).toBe("rgba(0, 0, 0, 0)");
     // Both are laid out alike.
     const box = await field.boundingBox();
     expect((place?.y ?? 0) > (box?.y ?? 0) && (place?.y ?? 0) < (box?.y ?? 0) + (box?.height ?? 0)).toBe(true);

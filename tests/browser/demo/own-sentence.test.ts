@@ -303,6 +303,7 @@ describe("a word that is changed", () => {
     expect(await chips.first().innerText()).toMatch(
       new RegExp(`^layer ${first?.layer}, head ${first?.number}: \\S+ −${Math.round(100 * (first?.lost ?? 0))}$`),
     );
+    expect(await chips.first().evaluate((chip) => chip.scrollWidth - chip.clientWidth)).toBe(0);
     await chips.nth(1).click();
     expect(await chips.nth(1).evaluate((chip) => chip === document.activeElement)).toBe(true);
     const [place = ""] = (await chips.nth(1).innerText()).split(":");

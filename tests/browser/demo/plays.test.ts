@@ -79,11 +79,13 @@ test("“Play” goes on from where a board is gliding to, and says “Stop” w
   await expect.poll(() => scrubber(page, "walk").inputValue().then(Number)).toBe(8);
   await page.getByRole("button", { name: "X", exact: true }).click();
   await play("Play").click();
-  expect(await play("Stop").isVisible()).toBe(true);
+  await play("Stop").waitFor();
   const from = await scrubber(page, "walk").inputValue().then(Number);
   await expect.poll(() => scrubber(page, "walk").inputValue().then(Number)).toBeGreaterThan(from);
   await play("Stop").click();
   const stands = await scrubber(page, "walk").inputValue();
-  await page.getByRole("heading", { level: 1 }).hover();
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 5; frame++) await new Promise(requestAnimationFrame);
+  });
   expect(await scrubber(page, "walk").inputValue()).toBe(stands);
 });

@@ -163,10 +163,9 @@ function viewsOf(
   check(q.shape[0] === k.shape[0] && q.shape[0] === v.shape[0], "query, key and value must have the same batch");
   check(q.shape[3] === k.shape[3], "query and key must have the same head_dim");
   check(k.shape[2] === v.shape[2], "key and value lengths must match");
-  check(v.shape[1] % k.shape[1] === 0, "value heads must be a multiple of key heads");
   check(
-    q.shape[1] % v.shape[1] === 0 || v.shape[1] % q.shape[1] === 0,
-    "query heads must be a multiple or a divisor of value heads",
+    v.shape[1] % k.shape[1] === 0 && (q.shape[1] % v.shape[1] === 0 || v.shape[1] % q.shape[1] === 0),
+    "value heads must be a multiple of key heads, and of query heads or a divisor",
   );
   check(!causal || q.shape[2] === k.shape[2], "query and key lengths must match unless causal is false");
   for (const [name, count, wanted] of [
