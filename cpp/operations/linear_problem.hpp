@@ -29,9 +29,7 @@ struct LinearProblem {
   [[nodiscard]] Index output_heads() const { return std::max(query_heads, state_heads); }
   [[nodiscard]] Index heads_per_group() const { return output_heads() / state_heads; }
   /// Of so many heads the one that a head of the states uses, the first of them where it uses several.
-  [[nodiscard]] Index head_of(Index heads, Index state_head) const {
-    return state_head * heads / state_heads;
-  }
+  [[nodiscard]] Index head_of(Index heads, Index state_head) const { return state_head * heads / state_heads; }
 };
 
 /// Fills `problem`, or says which rule the call breaks.
