@@ -127,8 +127,11 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
       swap.disabled = words.length < 2;
       const [left, right] = moves;
       const asker = words[state.asker] ?? "";
-      if (left !== undefined && right !== undefined)
+      if (left !== undefined && right !== undefined) {
         [left.textContent, right.textContent] = [`← ${asker}`, `${asker} →`];
+        left.ariaLabel = `← ${asker}: Move the word in the light to the left`;
+        right.ariaLabel = `${asker} →: Move the word in the light to the right`;
+      }
     },
     *showRest() {
       const { scene, answer } = room;

@@ -107,9 +107,6 @@ interface RoomParts<State extends object, Scene, Answered> {
   readonly computedFrom?: readonly (keyof State)[];
 }
 
-/** Milliseconds without a change, before the kernel is asked: as long as something moves, drawing it goes first. */
-const REST = 80;
-
 /**
  * Shows a scene of every state of the store at once, and the kernel's answer to it as soon as there is one. Only the first scene is made and
  * shown with pauses: the room is filled unseen, then its parts are laid out one after the other, from top to bottom, and the engine is
@@ -127,26 +124,20 @@ export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A
     const room = build(scene, engine);
     let answered: A | undefined;
     let question = 0;
-    let rest: ReturnType<typeof setTimeout> | undefined;
     let shown = 0;
 
     const show = (): void => {
       shown += 1;
       room.show(scene, answered);
     };
-    const ask = (): void => {
-      const asked = { scene, question };
+    const compute = (): void => {
+      const asked = { scene, question: ++question };
+      answered = undefined;
       engine.ask(callsOf(scene), (answers) => {
         if (asked.question !== question) return;
         answered = read(asked.scene, answers);
         show();
       });
-    };
-    const compute = (): void => {
-      question += 1;
-      answered = undefined;
-      clearTimeout(rest);
-      rest = setTimeout(ask, question === 1 ? 0 : REST);
     };
     const change = (next: S): void => {
       const before = state;

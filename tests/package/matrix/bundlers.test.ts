@@ -96,9 +96,16 @@ describe.each(BUNDLERS)("$name with $entry", (bundler) => {
 
   test("needs no configuration, and changes nothing in the project", async () => {
     const files = await readdir(consumer.folder);
-    expect(files.filter((file) => !leftovers.includes(file)).sort()).toEqual(
-      ["compute.js", "dist", "index.html", "main.js", "node_modules", "package.json"].sort(),
-    );
+    expect(files.filter((file) => !leftovers.includes(file)).sort()).toEqual([
+      "compute.js",
+      "dist",
+      "index.html",
+      "main.js",
+      "node_modules",
+      "package.json",
+      "parts.js",
+      "service-worker.js",
+    ]);
     expect(await readFile(consumer.path("package.json"), "utf8")).toBe(consumer.manifest);
     expect(await readdir(consumer.path("node_modules"))).toEqual(["heed"]);
   });

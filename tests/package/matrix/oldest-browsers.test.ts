@@ -14,7 +14,7 @@ const browser = await openChromium();
 afterAll(() => browser.close());
 
 test("their syntax suffices: esbuild finds nothing to write otherwise for them", async () => {
-  const [, named = ""] = /\((Chrome .*) and later\) and Node/.exec(readme) ?? [];
+  const [, named = ""] = /\((Chrome .*) and later\);/.exec(readme) ?? [];
   const target = named.toLowerCase().replaceAll(" ", "").split(",");
   expect(target.map((browser) => browser.replace(/[\d.]+/, ""))).toEqual(["chrome", "firefox", "safari"]);
   const consumer = await Consumer.make("syntax", "page");
