@@ -44,7 +44,8 @@ Status check(const LinearVjpInputs& inputs, const LinearProblem& problem, const 
   return {view.at(batch, head, 0), row_stride(view), head_stride(view)};
 }
 
-/// The gradient of what several states share is a sum of theirs, each of which has memory of its own.
+/// The gradient of what several states share is a sum of theirs, each of which has memory of its own. There are three
+/// of them, so that inlined code would stand three times in the module.
 class SharedGradient {
  public:
   [[gnu::noinline]] SharedGradient(const LinearProblem& problem, const TensorView<float>& gradient)
