@@ -76,11 +76,12 @@ export function trainingPicture(
     return rivals.slice(0, 1).map(({ name }) => ({ name, values: rivals.map(({ loss }) => loss), tone: "query" }));
   }
 
-  /** What was trained before runs along. */
+  /** What was trained before runs along; beyond its last step it stays as it is. */
   function beforeThat(values: readonly number[]): Series[] {
     if (training.before === undefined) return [];
     const [name, moments] = training.before;
-    const losses = values.flatMap((step) => moments.find((moment) => moment.step >= step)?.loss ?? []);
+    const last = moments.at(-1);
+    const losses = values.flatMap((step) => (moments.find((moment) => moment.step >= step) ?? last)?.loss ?? []);
     return [{ name: `before: ${name}`, values: losses, tone: "value", dashed: true }];
   }
 
