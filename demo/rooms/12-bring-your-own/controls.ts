@@ -8,9 +8,9 @@ import { bringing } from "./bringing.js";
 import { modelPanel } from "./model-panel.js";
 import type { BringScene, Library } from "./scene.js";
 import { firstLook, type Source } from "./source.js";
-import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
+import { type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
 
-const { order, text, brought, weights, ...EXAMPLE } = INITIAL;
+const { text, brought, ...EXAMPLE } = INITIAL;
 
 /** What each is first looked at as; fields that it does not decide keep their values. */
 const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {
@@ -36,9 +36,7 @@ export function controls(store: BringStore, library: Library) {
     if (value === "own" && library.own === undefined) own.element.open = true;
     store.change(STARTS[value], "new");
   });
-  const tokens = slider("Tokens", TOKENS, (value) =>
-    store.change({ ...ALL, tokens: value, row: value >> 1, col: value >> 1 }),
-  );
+  const tokens = slider("Tokens", TOKENS, (value) => store.change({ tokens: value, row: value >> 1, col: value >> 1 }));
   const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
   const range = { least: 1, most: 1, step: 1 };
   const layer = slider("Layer", range, (value) => store.change({ layer: value - 1 }));

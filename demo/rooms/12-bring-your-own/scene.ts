@@ -4,8 +4,8 @@
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, columns, fill, largest, unstack, widestGap } from "../../src/model/matrix.js";
 import type { View, Views } from "../../src/ui/named-matrices.js";
+import { windowAbout } from "./dots.js";
 import { exampleSource } from "./example.js";
-import { within } from "./map/tile.js";
 import { rowOf } from "./rows.js";
 import type { Source, Vectors } from "./source.js";
 import type { BringState } from "./state.js";
@@ -60,7 +60,16 @@ export function scenesOf(library: Library) {
     const causal = state.causal === "yes";
     const cells = cellsOf(source, layer, head, causal, row, col);
     const vectors = source.vectors(layer, head);
-    return { state, source, at: { layer, head, causal }, vectors, row, col, cells, window: within(source, state) };
+    return {
+      state,
+      source,
+      at: { layer, head, causal },
+      vectors,
+      row,
+      col,
+      cells,
+      window: windowAbout(source, state.span, row, col),
+    };
   };
 }
 
