@@ -27,20 +27,25 @@ export function heedMap({ zoom, inspect, leave }: MapHandlers, first: BringScene
   const element = document.createElement("heed-map");
   const canvas = h("canvas");
   const stage = h("div", { class: "map-stage", tabindex: 0, role: "application" }, canvas);
-  const axes = {
-    across: h("div", { class: "map-axis across small-label" }),
-    down: h("div", { class: "map-axis down small-label" }),
-  };
+  const range = h("p", { class: "small-label" });
+  // The matrices of single cells have the words for those who hear the page.
+  const axisOf = (way: string): HTMLElement => h("div", { class: `map-words ${way}`, "aria-hidden": "true" });
+  const [across, down] = [axisOf("across"), axisOf("down")];
 
-  const showAxes = (): void => {
-    for (const way of ["across", "down"] as const) axes[way].replaceChildren(...axisOf(way, scene, width));
+  const showWords = (): void => {
+    const { source, window, row, col } = scene;
+    const { q = [], k = [] } = source.words ?? {};
+    // Their room stays while one zooms, so that the map does.
+    [across.hidden, down.hidden] = [k.length === 0, q.length === 0];
+    across.replaceChildren(...wordsOf(k, window.left, window.span, col, width));
+    down.replaceChildren(...wordsOf(q, window.top, window.span, row, width));
   };
   const draw = (): void => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => {
       const isAsWide = stage.clientWidth === width;
       width = stage.clientWidth;
-      if (!isAsWide) showAxes();
+      if (!isAsWide) showWords();
       paint(canvas, width, scene, dots());
     });
   };
@@ -90,18 +95,21 @@ export function heedMap({ zoom, inspect, leave }: MapHandlers, first: BringScene
 
   const buttons = tools.map(([ariaLabel, text, press]) => Object.assign(button(text, press), { ariaLabel }));
   const hint = h("span", { class: "small-label" }, "Zooms about the chosen cell.");
-  const framed = h("div", { class: "map-frame" }, axes.across, axes.down, stage);
-  element.append(framed, h("div", { class: "race" }, ...buttons, hint));
+  const framed = h("div", { class: "map-frame" }, across, down, stage);
+  element.append(range, framed, h("div", { class: "race" }, ...buttons, hint));
   return {
     element,
     draw,
     show: (next: BringScene): void => {
       scene = next;
-      const { source, at, row, col } = next;
+      const { source, at, row, col, window } = next;
+      const part = (from: number, count: number): string =>
+        `${whole(from + 1)} to ${whole(Math.min(count, from + window.span))}`;
+      range.textContent = `queries ${part(window.top, source.queries)} ↓, keys ${part(window.left, source.keys)} →`;
       const what = `Weights of layer ${at.layer + 1}, head ${at.head + 1}, ${source.queries} queries by ${source.keys} keys`;
       const place = `${nameOf(source, "q", row, "query ")}, ${nameOf(source, "k", col, "key ")}`;
       stage.setAttribute("aria-label", `${what}; ${place}. Arrows move, plus and minus zoom, 0 shows all.`);
-      showAxes();
+      showWords();
       draw();
     },
   };
@@ -136,17 +144,11 @@ function paint(canvas: HTMLCanvasElement, width: number, scene: BringScene, dots
   context.strokeRect(x - side / 2, y - side / 2, side, side);
 }
 
-/** Which part of an axis is in view, and the words of its tokens, as many as `length` pixels have room for. */
-function axisOf(way: "across" | "down", { source, window, row, col }: BringScene, length: number): HTMLElement[] {
-  const { top, left, span } = window;
-  const [name, count, from, own, words] =
-    way === "across"
-      ? (["keys", source.keys, left, col, source.words?.k] as const)
-      : (["queries", source.queries, top, row, source.words?.q] as const);
-  const range = `${name} ${whole(from + 1)} to ${whole(Math.min(count, from + span))} →`;
+/** The words of tokens that are in view, as many as `length` pixels have room for. */
+function wordsOf(words: readonly string[], from: number, span: number, own: number, length: number): HTMLElement[] {
   // Each cell's, or every so many where cells are narrow; the one in the light takes the place of those beside it.
   const step = Math.max(1, Math.ceil((PITCH * span) / length));
-  const shown = (words ?? []).flatMap((word, index) => {
+  return words.flatMap((word, index) => {
     const middle = index + 0.5 - from;
     const hasRoom = index === own || (index % step === 0 && Math.abs(index - own) >= step);
     if (!hasRoom || middle < 0 || middle > span) return [];
@@ -154,9 +156,4 @@ function axisOf(way: "across" | "down", { source, window, row, col }: BringScene
     made.style.setProperty("--at", `${(100 * middle) / span}%`);
     return [made];
   });
-  // The room of words stays while one zooms, so that the map does.
-  return [
-    h("p", {}, range),
-    h("div", { class: "map-words", "aria-hidden": "true", hidden: words === undefined }, ...shown),
-  ];
 }
