@@ -73,7 +73,7 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
     () => room.scene,
     async () => reading,
   );
-  const shelf = shelfPicture(engine);
+  const shelf = shelfPicture();
   const heads = Array.from({ length: LAYERS * HEADS }, (_, head) => ({ value: String(head), text: shortHead(head) }));
   const head = choice("Layer and head", heads, (head) => store.change({ head: Number(head) }, "new"));
   const look = picture({

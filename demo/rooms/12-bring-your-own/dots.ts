@@ -9,7 +9,7 @@ import type { Source } from "./source.js";
 type MapSize = Pick<Source, "queries" | "keys">;
 
 /** Cells from edge to edge, at least. */
-const LEAST_SPAN = 8;
+export const LEAST_SPAN = 8;
 /** Dots from edge to edge: so many, or nearly twice as many. */
 const DOTS = 256;
 

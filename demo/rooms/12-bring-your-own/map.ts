@@ -3,7 +3,7 @@
 import { nameOf } from "../../src/brought/arrays.js";
 import { button, goalOf, h, onRecolour } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
-import type { Dots } from "./dots.js";
+import { type Dots, LEAST_SPAN } from "./dots.js";
 import type { BringScene } from "./scene.js";
 
 interface MapHandlers {
@@ -52,7 +52,7 @@ export function heedMap({ zoom, inspect, leave }: MapHandlers, first: BringScene
   /** By a factor, about the cell in the light. */
   const closer = (factor: number): void => {
     const { source, window } = scene;
-    const span = Math.ceil(window.span * factor);
+    const span = Math.max(LEAST_SPAN, Math.ceil(window.span * factor));
     zoom(span < Math.max(source.queries, source.keys) ? span : 0);
   };
   const tools = [

@@ -43,12 +43,6 @@ const MADE = {
   masked: { stack: "encoder", normFirst: false, epsilon: 1e-12, activation: "gelu", file: "language-masked" },
 } as const;
 
-/** Of the causal model as a whole. */
-export const CONFIG = {
-  ...{ model_type: "gpt2", vocab_size: WORDS.length, n_positions: POSITIONS },
-  ...{ n_embd: DIM, n_layer: LAYERS, n_head: HEADS },
-};
-
 export const loadParameters = loadedOnce((kind: Kind) => loadSafetensors(`./weights/${MADE[kind].file}.safetensors`));
 
 /** Heads are counted through all layers. Their outputs become zero before the output projection. */

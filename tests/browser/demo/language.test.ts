@@ -317,23 +317,16 @@ describe("writing", () => {
 
 describe("the KV cache", () => {
   const kept = (page: Page) => page.locator(".shelf .K, .shelf .V").count();
-  const times = (page: Page) =>
-    page
-      .locator('[data-picture="cache"] .plain-table tbody td:nth-child(4)')
-      .evaluateAll((cells) => cells.map(({ textContent }) => Number.parseFloat(textContent ?? "")));
 
-  test("is a shelf that fills as the model writes, and both ways are timed and agree", async () => {
+  test("is a shelf that fills as the model writes", async () => {
     const page = await answered("language.html#mask=causal");
     await bars(page);
     // A key and a value a layer.
     expect(await kept(page)).toBe(2 * LAYERS * BLANK);
-    expect(await times(page)).toEqual([Number.NaN, Number.NaN]);
     await page.getByRole("button", { name: "4 words" }).click();
     await expect.poll(() => kept(page)).toBe(2 * LAYERS * (BLANK + 4));
-    await expect.poll(async () => Math.min(...(await times(page)))).toBeGreaterThan(0);
     const text = (await page.locator('[data-picture="cache"] .picture-text').textContent()) ?? "";
     expect(text).toContain("1,024 bytes");
-    expect(text).toMatch(/agree (?:exactly|to (?:[5-9]|1\d) decimals)\./);
     expect(await page.locator('[data-picture="cache"] .plain-table').textContent()).toContain(
       `${((BLANK + 4) * 1024).toLocaleString("en")} bytes`,
     );
