@@ -2,7 +2,6 @@
 
 import { Helper } from "../../src/brought/helper.js";
 import { choice, slider } from "../../src/ui/controls.js";
-import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
 import { bringing } from "./bringing.js";
 import { modelPanel } from "./model-panel.js";
@@ -37,7 +36,6 @@ export function controls(store: BringStore, library: Library) {
     store.change(STARTS[value], "new");
   });
   const tokens = slider("Tokens", TOKENS, (value) => store.change({ tokens: value, row: value >> 1, col: value >> 1 }));
-  const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
   const range = { least: 1, most: 1, step: 1 };
   const layer = slider("Layer", range, (value) => store.change({ layer: value - 1 }));
   const head = slider("Head", range, (value) => store.change({ head: value - 1 }));
@@ -47,10 +45,10 @@ export function controls(store: BringStore, library: Library) {
   return {
     controls: [source.element, layer.element, head.element, own.element],
     panel,
-    more: [tokens.element, another, causal.element],
+    more: [tokens.element, causal.element],
     show: ({ state, source: shown, at, vectors }: BringScene): void => {
       source.show(state.source);
-      for (const element of [tokens.element, another]) element.hidden = state.source !== "example";
+      tokens.element.hidden = state.source !== "example";
       tokens.show(state.tokens, whole(state.tokens));
       for (const [one, place, count] of [
         [layer, at.layer, shown.layers],

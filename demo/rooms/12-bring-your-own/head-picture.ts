@@ -27,7 +27,7 @@ export function headPicture(first: BringScene, engine: Engine, controls: Control
     run: async (signal, say) => {
       work.button.hidden = false;
       // A part is there sooner than all.
-      for (const one of dots.toReversed()) await fill(one, signal, say);
+      for (const one of [...dots].reverse()) await fill(one, signal, say);
       work.button.hidden = true;
       const drawn = dots.at(-1);
       return `Drawn from ${whole((drawn?.wide ?? 0) * (drawn?.high ?? 0))} weights.`;

@@ -83,17 +83,10 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
   });
   const line = work.line();
   line.dataset["arrive"] = "true";
-  const element = h(
-    "div",
-    { class: "model-panel", hidden: true },
-    about,
-    h("div", { class: "field" }, label, field),
-    line,
-    bar,
-  );
+  const element = h("div", { class: "model-panel" }, about, h("div", { class: "field" }, label, field), line, bar);
   /** A text waits for its model. */
   const wait = (said: string): void => {
-    element.hidden = false;
+    element.closest<HTMLElement>("[data-picture]")?.removeAttribute("hidden");
     field.value ||= store.state.text;
     work.say(said);
   };

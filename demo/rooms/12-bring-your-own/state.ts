@@ -20,10 +20,9 @@ const off = wholes("off");
 const FIELDS = {
   source: initially("example", oneOf("from", ["example", "own"])),
   tokens: initially(4096, step("N", TOKENS)),
-  seed: initially(1, number("seed", 1, 9999)),
   causal: initially("yes", oneOf("causal", ["yes", "no"])),
-  layer: initially(2, number("layer", 0, 999)),
-  head: initially(2, number("head", 0, 999)),
+  layer: initially(1, number("layer", 0, 999)),
+  head: initially(3, number("head", 0, 999)),
   row: initially(3000, place("row")),
   col: initially(3000, place("col")),
   /** How many cells of the map are looked at from edge to edge, about the one in the light; 0: all. */

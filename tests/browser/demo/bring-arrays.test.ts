@@ -86,11 +86,11 @@ describe("npy", () => {
 });
 
 describe("JSON", () => {
-  test("rows within rows, by name, and as shape and data", () => {
+  test("rows within rows, alone and by name", () => {
     expect(readJson("w", "[[1, 2], [3, 4]]").arrays).toEqual([
       { name: "w", shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) },
     ]);
-    const { arrays } = readJson("x", '{ "q": [[1]], "k": { "shape": [1, 2], "data": [3, 4] }, "note": "no array" }');
+    const { arrays } = readJson("x", '{ "q": [[1]], "k": [[3, 4]], "note": "no array" }');
     expect(arrays).toEqual([
       { name: "q", shape: [1, 1], data: Float32Array.of(1) },
       { name: "k", shape: [1, 2], data: Float32Array.of(3, 4) },
@@ -108,8 +108,6 @@ describe("JSON", () => {
     ['[["1"]]', '"1" at [0, 0]'],
     ['{ "q": [[1]], "labels": ["red"] }', "Words of tokens go into a list that is called one of “tokens”"],
     ['{ "q": [[1]], "tokens": ["red", 2] }', "2 at [1], where a word must be"],
-    ['{ "shape": [2], "data": [1] }', "says 2 numbers by its shape, and has 1"],
-    ['{ "shape": [-1], "data": [] }', "says its shape is"],
     [`${"[".repeat(9)}1${"]".repeat(9)}`, "brackets within each other"],
   ])("refuses %s", (text, why) => {
     expect(() => readJson("a", text)).toThrow(why);
@@ -170,10 +168,13 @@ describe("what is brought", () => {
     [[array("a", [4])], ["weights"], "must be [rows, columns]"],
     [[array("a", [2, 2, 2, 2, 2])], ["weights"], "must be [rows, columns]"],
     [[array("a", [0, 4])], ["weights"], "nothing in it"],
-    [[array("x", [4, 8]), array("y", [4, 8])], ["none", "none"], "There are: x [4, 8], y [4, 8]"],
+    [
+      [array("x", [4, 8]), array("y", [4, 8])],
+      ["none", "none"],
+      "must be called q and k, or one weights: x [4, 8], y [4, 8]",
+    ],
     [[array("q", [4, 8])], ["q"], "“q” is taken for queries: bring the keys that go with them"],
     [[array("k", [4, 8])], ["k"], "“k” is taken for keys: bring the queries that go with them"],
-    [[array("x", [4, 8]), array("y", [4, 8])], ["q", "q"], "Two arrays are taken for q"],
     [[array("a", [2, 3], (index) => (index === 4 ? Number.NaN : 0))], ["weights"], "holds NaN at [1, 1]"],
     [
       [array("q", [2, 2]), array("k", [2, 2], (index) => (index === 3 ? Infinity : 0))],
@@ -190,11 +191,10 @@ describe("what is brought", () => {
   });
 });
 
-test("the example is the same for the same seed, another for another, and of the size that is asked for", () => {
-  const [one, same, other] = [exampleSource(4096, 1), exampleSource(4096, 1), exampleSource(4096, 2)];
+test("the example is the same each time, and of the size that is asked for", () => {
+  const [one, same, other] = [exampleSource(4096), exampleSource(4096), exampleSource(32768)];
   expect(one.vectors(0, 2)?.k).toEqual(same.vectors(0, 2)?.k);
-  expect(one.vectors(0, 2)?.k).not.toEqual(other.vectors(0, 2)?.k);
-  expect(exampleSource(32768, 1).vectors(2, 3)?.q).toHaveLength(32768 * 32);
+  expect(other.vectors(1, 3)?.q).toHaveLength(32768 * 32);
 });
 
 describe("dots", () => {
