@@ -43,9 +43,8 @@ export function controls(store: BringStore, library: Library) {
     store.change({ causal: value }, "new"),
   );
   return {
-    controls: [source.element, layer.element, head.element, own.element],
+    controls: [source.element, layer.element, head.element, causal.element, tokens.element, own.element],
     panel,
-    more: [tokens.element, causal.element],
     show: ({ state, source: shown, at, vectors }: BringScene): void => {
       source.show(state.source);
       tokens.element.hidden = state.source !== "example";
