@@ -38,6 +38,7 @@ export class Dots {
   rows = 0;
   /** Where in the window each dot's largest cell is: row * wide + column. */
   readonly #where: Float64Array;
+  #drawn: { readonly rows: number; readonly colour: string; readonly canvas: HTMLCanvasElement } | undefined;
 
   constructor({ queries, keys }: MapSize, window: MapWindow) {
     this.window = window;
@@ -81,7 +82,8 @@ export class Dots {
 
   /** To be drawn at any size, over a ground: what is in so far, in a CSS colour. */
   picture(colour: string, even: number): HTMLCanvasElement {
-    const { across, max } = this;
+    const { across, max, rows } = this;
+    if (this.#drawn?.rows === rows && this.#drawn.colour === colour) return this.#drawn.canvas;
     const canvas = h("canvas", { width: across, height: max.length / across });
     const pixels = new Uint8ClampedArray(4 * max.length);
     const [red, green, blue] = colourOf(colour);
@@ -92,6 +94,7 @@ export class Dots {
       pixels[4 * dot + 3] = 255 * levelOf(weight, even);
     });
     canvas.getContext("2d")?.putImageData(new ImageData(pixels, across), 0, 0);
+    this.#drawn = { rows, colour, canvas };
     return canvas;
   }
 }

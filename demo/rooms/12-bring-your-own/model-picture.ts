@@ -15,9 +15,6 @@ import type { BringStore } from "./state.js";
 
 /** More layers are drawn small, without numbers. */
 const FEW_LAYERS = 12;
-/** Of heads that are switched off. */
-const MOST_OFF = 32;
-
 type Glance = Awaited<ReturnType<typeof glanceAt>>;
 
 export function modelPicture(store: BringStore, engine: Engine, first: BringScene) {
@@ -108,9 +105,8 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
     const { at, source } = scene;
     const [index, off] = [layer * source.heads + head, offOf(scene)];
     const others = off.filter((one) => one !== index);
-    const next = others.length < off.length ? others : [...off, index].sort((a, b) => a - b);
     if (layer !== at.layer || head !== at.head) store.change({ layer, head });
-    else if (source.model !== undefined) store.change({ off: next.slice(0, MOST_OFF) });
+    else if (source.model !== undefined) store.change({ off: others.length < off.length ? others : [...off, index] });
   }
 
   /** Looks at all heads, as soon as somebody sees them and the engine is there. */

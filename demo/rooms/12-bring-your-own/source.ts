@@ -41,12 +41,11 @@ export interface Source extends Readonly<Record<"layers" | "heads" | "queries" |
 }
 
 /** What arrays can be taken for. */
-type Role = "q" | "k" | "v" | "weights" | "none";
+type Role = "q" | "k" | "weights" | "none";
 
 const NAMED: readonly (readonly [Role, RegExp])[] = [
   ["q", /(?:^|[^a-z])(?:q|query|queries)(?:[^a-z]|$)/i],
   ["k", /(?:^|[^a-z])(?:k|key|keys)(?:[^a-z]|$)/i],
-  ["v", /(?:^|[^a-z])(?:v|value|values)(?:[^a-z]|$)/i],
   ["weights", /(?:^|[^a-z])(?:a|w|weights?|attn|attentions?|probs)(?:[^a-z]|$)/i],
 ];
 
@@ -72,8 +71,8 @@ export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[]
 
 function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Source {
   const of = (role: Role): NamedArray | undefined => arrays[roles.indexOf(role)];
-  const [q, k, v, weights] = [of("q"), of("k"), of("v"), of("weights")];
-  if (q !== undefined && k !== undefined) return fromVectors(q, k, v);
+  const [q, k, weights] = [of("q"), of("k"), of("weights")];
+  if (q !== undefined && k !== undefined) return fromVectors(q, k);
   if (weights !== undefined) {
     const axes = axesOf(weights);
     assertFinite(weights);
@@ -87,16 +86,13 @@ function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Sour
   return refuse(`Two of these must be called q and k, or one weights: ${names}.`);
 }
 
-function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): Source {
-  const [queries, keys, values] = [axesOf(q), axesOf(k), v && axesOf(v)];
+function fromVectors(q: NamedArray, k: NamedArray): Source {
+  const [queries, keys] = [axesOf(q), axesOf(k)];
   for (const array of [q, k]) assertFinite(array);
   assertScores(q, k);
-  const both = `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit`;
   if (queries.layers !== keys.layers || queries.cols !== keys.cols || queries.heads % keys.heads !== 0) {
+    const both = `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit`;
     refuse(`${both}: layers and the last axis must be the same, and heads of k divide those of q.`);
-  }
-  if (v !== undefined && (["layers", "heads", "rows"] as const).some((axis) => values?.[axis] !== keys[axis])) {
-    refuse(`v ${shown(v.shape)} does not fit k ${shown(k.shape)}: all but the last axis must be the same.`);
   }
   const group = queries.heads / keys.heads;
   return {
