@@ -30,8 +30,9 @@ if (values.cpp) {
   const toolchain = await step("find the toolchain", () => findToolchain({ need: ["native", "tests"] }));
   await fuzzCpp(toolchain, { minutes, seed });
 } else {
-  const need = /** @type {const} */ (["wasm", "tests", ...(values.gpu ? ["chromium"] : [])]);
-  const toolchain = await step("find the toolchain", () => findToolchain({ need: [...need] }));
+  const toolchain = await step("find the toolchain", () =>
+    values.gpu ? findToolchain({ need: ["wasm", "tests", "chromium"] }) : findToolchain({ need: ["wasm", "tests"] }),
+  );
   await build({ toolchain });
   await fuzzTypeScript(toolchain.env);
 }

@@ -48,13 +48,14 @@ async function loseInCall(kind: EngineKind, worker: number, left: Partial<Heed["
 
 /** Waits for shared memory that nobody has ended yet, each of which keeps its memory; and what resolves when there are so many. */
 function watchWaits(wanted: number) {
-  const { waitAsync } = Atomics as unknown as { waitAsync: (...given: unknown[]) => { value: unknown } };
+  const atomics = Atomics as unknown as { waitAsync: (...given: unknown[]) => { value: unknown } };
+  const { waitAsync } = atomics;
   let open = 0;
   let reached = (): void => {};
   const begun = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  const spy = vi.spyOn(Atomics as never, "waitAsync").mockImplementation(((...given: unknown[]) => {
+  const spy = vi.spyOn(atomics, "waitAsync").mockImplementation((...given) => {
     const wait = waitAsync(...given);
     open += 1;
     if (open === wanted) reached();
@@ -62,7 +63,7 @@ function watchWaits(wanted: number) {
       open -= 1;
     });
     return wait;
-  }) as never);
+  });
   return { begun, open: () => open, restore: () => spy.mockRestore() };
 }
 
