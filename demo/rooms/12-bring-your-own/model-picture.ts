@@ -92,10 +92,11 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
         const isOff = off.includes(layer * source.heads + head);
         const name = source.headName?.(layer, head) ?? "";
         const glance = glances[head];
+        const many = glance ? manyOf(glance) : "…";
         tile.title = name;
-        tile.ariaLabel = `Layer ${layer + 1}, head ${head + 1} ${name}${isOff ? ", off" : ""}`;
+        tile.ariaLabel = `Layer ${layer + 1}, head ${head + 1} ${many} keys${name && `: ${name}`}${isOff ? ", off" : ""}`;
         tile.classList.toggle("off", isOff);
-        tile.querySelector("span")?.replaceChildren(h("b", {}, `${head + 1}`), " ", glance ? manyOf(glance) : "…");
+        tile.querySelector("span")?.replaceChildren(h("b", {}, `${head + 1}`), " ", many);
       }
     }
   }
