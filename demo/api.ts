@@ -104,7 +104,6 @@ class Reference {
     });
     return `<h1>API</h1>
 <p>Every name that the package exports, with its type and what it means. <a href="./docs.html">Docs</a> tell the rest as a text.</p>
-<p class="field" hidden><label for="api-filter">Find a name</label><input type="text" id="api-filter" autocomplete="off" spellcheck="false" /><small id="api-found" role="status"></small></p>
 ${parts.join("\n")}`;
   }
 
