@@ -284,4 +284,4 @@ const paragraphs = (text: string): string =>
     .join("");
 
 const links = (names: readonly Named[], page = ""): string =>
-  `<p class="api-line">${names.map(({ name }) => `<a href="${page}#${name}"><code>${name}</code></a>`).join(" ")}</p>`;
+  `<p class="api-line">${names.map(({ name }) => `<a href="${page}#${name}"><code>${name}</code></a>`).join(" · ")}</p>`;

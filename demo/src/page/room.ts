@@ -45,7 +45,7 @@ interface Parts<State extends object, Scene, Answered, Name extends string>
   readonly kernel: Pick<RoomParts<State, Scene, Answered>, "callsOf" | "read" | "computedFrom"> & {
     readonly said: (answer: Answered | undefined, scene: Scene) => string;
   };
-  readonly code?: Readonly<Record<"heed" | "torch", (scene: Scene) => string>>;
+  readonly code: Readonly<Record<"heed" | "torch", (scene: Scene) => string>>;
   readonly matrices: readonly Name[];
   readonly build: (room: RoomContext<Scene, Answered, Name>) => BuiltRoom<Name>;
 }
@@ -74,8 +74,8 @@ export function tellingRoom<S extends object, Scene, A, Name extends string>(par
       const agreement = furnish(find("#room", HTMLElement), {
         ...built,
         readout: teller.element,
-        heedCode: code && (() => code.heed(room.scene)),
-        torchCode: code && (() => code.torch(room.scene)),
+        heedCode: () => code.heed(room.scene),
+        torchCode: () => code.torch(room.scene),
       });
       function* showing(next: Scene, answer: A | undefined): Generator<unknown> {
         Object.assign(room, { scene: next, answer });
@@ -212,8 +212,8 @@ interface Furniture {
   readonly readout: HTMLElement;
   /** A question below the first picture, which then shows the answer. */
   readonly guess?: HTMLElement;
-  readonly heedCode?: (() => string) | undefined;
-  readonly torchCode?: (() => string) | undefined;
+  readonly heedCode: () => string;
+  readonly torchCode: () => string;
   /** What else stands in the menu of every picture. */
   readonly menu?: readonly HTMLElement[];
 }
@@ -225,15 +225,15 @@ const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
 export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
   const { above = [], pictures, readout, guess, heedCode, torchCode, menu = [] } = furniture;
   const agreement = h("p", { class: "agreement", role: "status" });
-  const panel = heedCode && torchCode && codePanel(readout, { heed: heedCode, torch: torchCode });
+  const panel = codePanel(readout, { heed: heedCode, torch: torchCode });
   root.append(
     ...elementsOf(above),
-    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel?.element ?? readout),
+    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel.element),
     h("div", { class: "room-foot" }, agreement),
   );
   if (guess !== undefined) root.querySelector(".picture-body")?.after(guess);
   // It is said anew whenever a room shows something else.
-  if (panel !== undefined) new MutationObserver(panel.refresh).observe(agreement, { childList: true });
+  new MutationObserver(panel.refresh).observe(agreement, { childList: true });
   if (menu.length === 0) return agreement;
   const shared = h("div", { class: "menu-room" }, ...menu);
   root.querySelector(".menu-items")?.append(shared);

@@ -27,7 +27,7 @@ export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () 
     h("div", { class: "controls-options code-buttons" }, kinds.element, copy),
     text,
   );
-  const tabs = choice<keyof typeof TABS>("Beside the picture", TABS, show);
+  const tabs = choice<keyof typeof TABS>(h("span", { class: "spoken" }, "Beside the picture"), TABS, show);
 
   function show(tab: keyof typeof TABS): void {
     tabs.show(tab);
