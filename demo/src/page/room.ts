@@ -214,14 +214,14 @@ interface Furniture {
   readonly guess?: HTMLElement;
   readonly heedCode: () => string;
   readonly torchCode: () => string;
-  /** What else stands in the menu of every picture. */
+  /** What is chosen for all pictures. */
   readonly menu?: readonly HTMLElement[];
 }
 
 const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
   all.map((one) => (one instanceof HTMLElement ? one : one.element));
 
-/** The line that says how the page's numbers and the kernel's agree, at the end of all that it adds. */
+/** The line that says how the page's numbers and the kernel's agree, below all pictures. */
 export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
   const { above = [], pictures, readout, guess, heedCode, torchCode, menu = [] } = furniture;
   const agreement = h("p", { class: "agreement", role: "status" });
@@ -229,19 +229,11 @@ export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
   root.append(
     ...elementsOf(above),
     h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel.element),
-    h("div", { class: "room-foot" }, agreement),
+    h("div", { class: "room-foot" }, agreement, ...menu),
   );
   if (guess !== undefined) root.querySelector(".picture-body")?.after(guess);
   // It is said anew whenever a room shows something else.
   new MutationObserver(panel.refresh).observe(agreement, { childList: true });
-  if (menu.length === 0) return agreement;
-  const shared = h("div", { class: "menu-room" }, ...menu);
-  root.querySelector(".menu-items")?.append(shared);
-  // One for all menus: it goes to the one that is about to open.
-  root.addEventListener("click", ({ target }) => {
-    if (!(target instanceof Element)) return;
-    target.closest(".menu:not([open])")?.querySelector(".menu-items")?.append(shared);
-  });
   return agreement;
 }
 

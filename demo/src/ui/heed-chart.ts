@@ -1,6 +1,6 @@
-// <heed-chart>: lines over a logarithmic or even axis, with a cursor that the pointer and the keyboard move.
+// <heed-chart>: lines over a logarithmic or even axis, with a cursor that the pointer and the keyboard move, and a table behind it.
 
-import { goalOf, h, setAttributes, svg } from "./dom.js";
+import { behind, goalOf, h, heads, line, setAttributes, svg } from "./dom.js";
 import { exact } from "./numbers.js";
 
 export interface Series {
@@ -32,7 +32,7 @@ export interface ChartView {
     readonly most: number;
     readonly log?: boolean;
     readonly least?: number;
-    /** Decimals of the numbers in text. Default 2. */
+    /** Decimals of the numbers in text. Default 2, and 4 in the table. */
     readonly decimals?: number;
   };
   readonly series: readonly Series[];
@@ -54,11 +54,14 @@ export class HeedChart extends HTMLElement {
   #svg = svg("svg", { "aria-hidden": "true" });
   #stage = h("div", { class: "chart-stage", tabindex: 0, role: "slider" }, this.#svg);
   #keys = h("ul", { class: "chart-keys" });
+  #table = h("table");
+  #behind = behind(this.#table, "The same as a table");
   #width = 0;
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(this.#keys, this.#stage);
+    this.append(this.#keys, this.#stage, this.#behind);
+    this.#behind.addEventListener("toggle", () => this.#tabulate());
     this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
     this.#stage.addEventListener("pointermove", (event) => {
       if (event.buttons > 0) this.#pointed(event);
@@ -76,6 +79,7 @@ export class HeedChart extends HTMLElement {
     this.#view = view;
     this.#draw();
     this.#describe(view);
+    this.#tabulate();
   }
 
   #pointed(event: PointerEvent): void {
@@ -179,6 +183,23 @@ export class HeedChart extends HTMLElement {
       "aria-valuenow": x.values[cursor] ?? 0,
       "aria-valuetext": `${place}: ${said.join(", ")}`,
     });
+  }
+
+  /** The table is made only while it is open: its cells are more work than the picture. */
+  #tabulate(): void {
+    if (this.#view === undefined || !this.#behind.open) return;
+    const { label, x, y, series, cursor } = this.#view;
+    // An axis may have room for what is not known yet.
+    const known = Math.max(0, ...series.filter(({ dashed }) => dashed !== true).map(({ values }) => values.length));
+    const lines = x.values.slice(0, known).map((value, index) => {
+      const figures = series.map(({ values }) => exact(values[index] ?? Number.NaN, y.decimals));
+      return line(x.nameOf?.(index) ?? exact(value, 3), figures, index === cursor ? "own" : undefined);
+    });
+    this.#table.replaceChildren(
+      h("caption", {}, label),
+      heads(x.name, ...series.map(({ name }) => name)),
+      h("tbody", {}, ...lines),
+    );
   }
 }
 

@@ -87,7 +87,6 @@ function menu(label: string, name: string, ...items: readonly HTMLElement[]): HT
   return element;
 }
 
-/** The room adds its own to the menu that is opened. */
 function saveMenu(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
   const file = `heed-${name}`;
   const failed = h("span", { role: "status" });

@@ -86,7 +86,7 @@ export async function linesOf(chart: Locator): Promise<Locator> {
   return chart.locator("tbody tr");
 }
 
-/** The menu of a picture, with what is the whole room's; of the first one where the picture has none of its own. */
+/** The menu of a picture; of the first one where the picture has none of its own. */
 export async function openMenu(page: Page, picture?: string): Promise<void> {
   const own = page.locator(`[data-picture="${picture}"] .menu`);
   const menu = (await own.count()) > 0 ? own : page.locator(".menu:visible").first();
@@ -101,7 +101,6 @@ export async function kernelAnswered(page: Page): Promise<void> {
 
 /** A word, say, becomes a row or a column. */
 export async function chooseBy(page: Page, way: "row" | "column", thing = "word"): Promise<void> {
-  await openMenu(page);
   const group = page.getByRole("group", { name: `A ${thing} is a` });
   await group.getByRole("radio", { name: way }).check();
 }

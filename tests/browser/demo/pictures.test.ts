@@ -24,7 +24,7 @@ test.each([
 });
 
 describe("the menu of a picture", () => {
-  test("saves and turns: one for every picture, with what is the whole room’s in the one that is open", async () => {
+  test("saves: one for every picture", async () => {
     const page = await answered("order.html", { untouched: true });
     expect(await page.locator("[data-save]").filter({ visible: true }).count()).toBe(0);
     for (const name of ["words", "trials"]) {
@@ -32,7 +32,6 @@ describe("the menu of a picture", () => {
       await menu.locator("summary").click();
       const offered = await menu.getByRole("button").allTextContents();
       expect(offered).toEqual(["SVG", "PNG", "JSON"]);
-      expect(await menu.getByRole("radio").count()).toBe(2);
       expect(await page.locator(".menu[open]").count()).toBe(1);
     }
   });
