@@ -28,7 +28,7 @@ const LIST = "api.html";
 const pageOf = (entry: string): string => `api-${entry.replace("heed/", "")}.html`;
 export const API_PAGES: readonly string[] = [LIST, ...Object.keys(ABOUT).map(pageOf)];
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** A page's title and what stands in it. */
