@@ -1,6 +1,5 @@
 // What rooms have in common: how they are run, how their numbers tell where they came from, and where their furniture stands.
 
-import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Cell, Store } from "../model/store.js";
 import { codePanel } from "../ui/code-panel.js";
@@ -115,7 +114,6 @@ interface RoomParts<State extends object, Scene, Answered> {
 export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A>): void {
   const { store, prepare, sceneOf, callsOf, read, build, computedFrom } = parts;
   const engine = new Engine();
-  tellOfTooLarge(store);
   void startPage(engine, find("[data-room]", HTMLElement), async () => {
     if (prepare !== undefined) await inPieces(prepare(store.state));
     let { state } = store;
@@ -154,19 +152,6 @@ export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A
     await pause();
     if (question === 0) compute();
   });
-}
-
-/** Says that an address held larger numbers than can be typed, until something is changed. */
-function tellOfTooLarge<S extends object>(store: Store<S>): void {
-  const text = `This address holds larger numbers than this page takes; they were cut to its bounds. ${WHAT_IS_TYPED}`;
-  const said = h("p", { class: "warning", role: "status" });
-  find("#warning", HTMLElement).after(said);
-  const show = (): void => {
-    said.hidden = !store.wasTooLarge;
-    said.textContent = store.wasTooLarge ? text : "";
-  };
-  store.listen(show);
-  show();
 }
 
 /** As they stand below each other; the readout stands beside or below the pictures. */
