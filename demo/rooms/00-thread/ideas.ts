@@ -166,7 +166,7 @@ export function rowsIdea({ words, asker, title = "", called, sums = false, colum
           return;
         }
         const inside = [
-          box("front", `thread-box thread-drawer tone-${tone}`, [0, y, 50, size], 0.34 * weight),
+          box("front", `thread-drawer tone-${tone}`, [0, y, 50, size], 0.34 * weight),
           label("what", drawers[index] ?? "", 25, base, { ...MIDDLE, opacity: 0.65 + 0.35 * weight }),
         ];
         const transform = `translate(${start + weight * Math.min(54, each - 54)} 0)`;
