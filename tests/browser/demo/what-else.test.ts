@@ -495,11 +495,17 @@ test.each(["", "#as=layer", "#as=set", "#as=graph", "#as=reach&n=8"])(
   },
 );
 
-test("pictures of pixels can be taken away", async () => {
+test("pictures of pixels can be taken away, and stand as tables about the chosen pixel", async () => {
   const page = await answered("what-else.html#at=0");
   const drawing = (await saved(page, "convolution", "SVG")).toString("utf8");
   expect(drawing.match(/<image [^>]*href="data:image\/png;base64,/g)).toHaveLength(3);
   expect((await saved(page, "convolution", "PNG")).length).toBeGreaterThan(5_000);
+  await page.locator("heed-pixels summary").nth(1).click();
+  const { convolution } = await jsonOf<Convolved>(page, "convolution");
+  const numbers = (await page.locator("heed-pixels").nth(1).locator("tbody td").allTextContents()).map(readNumber);
+  const corner = convolution.filter((_, pixel) => pixel < 32 * SIZE && pixel % SIZE < 32);
+  expect(numbers).toHaveLength(32 * 32);
+  expect(widest(numbers, corner)).toBeLessThan(0.0005 + 1e-9);
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
