@@ -57,7 +57,7 @@ const MOVED = {
   dictionary: ["cabinet"],
   "matrix-walk": ["walk"],
   "score-lab": ["lab"],
-  scale: ["row", "curves"],
+  scale: ["row"],
   masks: ["mask", "cost"],
   heads: ["heads", "layers", "counts"],
   order: ["words", "positions"],
