@@ -26,7 +26,7 @@ describe.each([
   ["order.html#kind=rope", "word", "Q", 3, 1],
   ["order.html#kind=relative&t=now+then", "word", "B", 1, 0],
   ["what-else.html#as=layer", "vector", "Wd", 2, 1],
-  ["what-else.html#as=graph", "node", "A", 2, 3],
+  ["what-else.html#as=graph", "vector", "A", 2, 3],
 ] as const)("%s", (path, thing, name, row, col) => {
   test("every matrix is turned, and its cells tell what they told", async () => {
     const page = await answered(path);

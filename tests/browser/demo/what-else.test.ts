@@ -435,29 +435,29 @@ describe("messages on a graph", () => {
     compare([texts.filter((value) => !Number.isNaN(value))], [2 / 3, 1 / 6, 1 / 8, 0, 0, 0, 0]);
   });
 
-  test("a pair is joined by pointer or key, both ways, and one round reaches as far", async () => {
+  test("on a chain one round reaches the neighbour, and everybody where all are joined to all", async () => {
     const page = await open("what-else.html#as=graph");
-    const pair = (row: number, col: number) => page.locator(`heed-mask td[data-row="${row}"][data-col="${col}"]`);
-    await pair(0, 6).click();
-    await kernelAnswered(page);
-    expect(await pair(6, 0).textContent()).toBe("sees");
-    compare([[(await held(page))[6] ?? Number.NaN]], [1 / 4]);
-    await pair(6, 0).focus();
-    await page.keyboard.press(" ");
-    await kernelAnswered(page);
-    expect((await held(page))[6]).toBe(0);
+    const joined = async (graph: string): Promise<number[]> => {
+      await page.getByRole("group", { name: "Edges" }).getByRole("radio", { name: graph }).check();
+      await kernelAnswered(page);
+      return held(page);
+    };
+    compare([await joined("a chain")], [1 / 2, 1 / 3, 0, 0, 0, 0, 0]);
+    compare([await joined("all to all")], Array(7).fill(1 / 7));
+    expect(await page.locator('[data-picture="graph"] .picture-text').textContent()).toMatch(/^All are joined to all/);
   });
 });
 
-test("what was said of a part is still said when one comes back to it", async () => {
+test("what is said is said of the part in view, also when one comes back to it", async () => {
   const page = await answered("what-else.html");
   const view = (name: string) => page.getByRole("group", { name: "Attention is" }).getByRole("radio", { name });
+  const said = page.locator(".agreement");
   await view("far-reaching").check();
-  expect(await page.locator(".agreement").textContent()).toMatch(/^Nothing is computed/);
+  expect(await said.textContent()).toMatch(/^Nothing is computed/);
   await view("a dense layer").check();
-  await page.locator(".agreement", { hasText: "fast weights: computed by heed" }).waitFor();
+  await said.filter({ hasText: "fast weights: computed by heed" }).waitFor();
   await view("a convolution").check();
-  expect(await page.locator(".agreement").textContent()).toMatch(/^All 9 heads: computed by heed/);
+  await said.filter({ hasText: /^All 9 heads: computed by heed/ }).waitFor();
 });
 
 test("steps between words follow from the wiring", async () => {
