@@ -11,7 +11,7 @@ import type { PictureParts } from "../../src/ui/picture.js";
 import type { WhatElseState } from "./state.js";
 
 /** Of all exhibits, in lines. */
-export const LINES = [["W"], ["X", "Wd"], ["A", "C"], ["D", "Y"], ["B", "Z"], ["M", "N"]] as const;
+export const LINES = [["W"], ["X", "Wd"], ["A", "C"], ["D", "Y"], ["B", "Z"], ["H", "N"]] as const;
 export type MatrixName = (typeof LINES)[number][number];
 export type Spot = NamedSpot<MatrixName>;
 

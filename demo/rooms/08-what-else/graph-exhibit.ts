@@ -78,7 +78,7 @@ function sceneOf(state: WhatElseState, board: Board): Scene {
         text: textOf(state),
         views: {
           A: { ...weighed("A", "weights along edges", weights, NAMES, NAMES), struck: (a, b) => !joined(a, b) },
-          M: { ...held, editable: true },
+          H: { ...held, editable: true },
           N: { ...held, title: "now", matrix: after },
         },
         data: { state, weights: weights.data, before: before.data, after: after.data },
@@ -89,7 +89,7 @@ function sceneOf(state: WhatElseState, board: Board): Scene {
 
       function explain({ name, row, col }: Spot): Explanation {
         const [who = "", light] = [NAMES[row], { name, row, col }];
-        if (name === "M") return setByHand(`${who} at first`, at(state.messages, row, 0), light);
+        if (name === "H") return setByHand(`${who} at first`, at(state.messages, row, 0), light);
         const neighbours = NAMES.flatMap((_, node) => (joined(row, node) ? [node] : []));
         const [result, kernel] =
           name === "A" ? [at(made, row, col), at(weights, row, col)] : [at(last, row, 0), at(after, row, 0)];

@@ -36,7 +36,7 @@ const EXHIBITS = {
   reach: reachExhibit(),
 };
 /** What is typed into a matrix. */
-const TYPED = { W: "filter", X: "inputs", Wd: "weights", M: "messages" } as const;
+const TYPED = { W: "filter", X: "inputs", Wd: "weights", H: "messages" } as const;
 
 let shown: Shown | undefined;
 
@@ -44,7 +44,7 @@ function whatElseRoom(room: RoomContext<Scene, readonly Answer[], MatrixName>): 
   const { matrices } = room;
   const framed = VIEWS.map((view) => {
     const { below, picture: parts } = EXHIBITS[view];
-    const [figures, drawer] = [h("dl", { class: "figures" }), h("div")];
+    const [figures, drawer] = [h("dl", { class: "figures" }), h("div", { class: "numbers" })];
     const [body, more] = [
       [...parts.body, figures],
       [...(parts.more ?? []), drawer],
