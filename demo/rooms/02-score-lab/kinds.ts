@@ -40,7 +40,7 @@ const KNOWN = {
   additive: {
     name: "additive",
     about:
-      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. This score came first, in an RNN. Luong’s RNN multiplied, and so do Transformers, because matrix products are fast.",
+      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. This score came first, in an RNN. Luong’s RNN multiplied, and so do Transformers: a tanh allows no matrix product.",
     beside: `${COUNTED} tanh`,
     once: `${square} a query, ${square} a key`,
   },

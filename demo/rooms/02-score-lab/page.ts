@@ -5,7 +5,7 @@ import { type Entry, Store } from "../../src/model/store.js";
 import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundSlider, choice } from "../../src/ui/controls.js";
-import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
+import { button, fact, h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
@@ -48,6 +48,7 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
     store.change({ ...INITIAL, kind: store.state.kind }, "new");
   });
   const formula = formulaField((value) => store.change({ formula: value }, "run"));
+  const costs = h("dl", { class: "figures" });
   const lines = [
     ["q", "K"],
     ["W", "Wq", "Wk", "b", "v", "g"],
@@ -56,7 +57,7 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
   const lab = picture({
     name: "lab",
     title: "Where would a new key get attention?",
-    body: [plane.board.element],
+    body: [plane.board.element, costs],
     controls: [
       kind.element,
       boundSlider(store, "bandwidth", "Bandwidth b", BANDWIDTHS, { isThere: ({ kind }) => kind === "rbf" }),
@@ -71,16 +72,6 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
       return { kind, temperature, bandwidth, keep, formula, kinds: KINDS, ...numbers };
     },
   });
-  const table = h("table", { class: "plain-table" });
-  const costs = picture({
-    name: "cost",
-    title: "What they cost",
-    body: [tableFrame("What they cost", table)],
-    data: () => ({ width: COUNTED, hidden: COUNTED, kinds: ABOUT }),
-  });
-  costs.say(
-    `Queries and keys have width ${COUNTED} here, so every score takes ${COUNTED} products a pair; the columns say what comes on top. Additive scores cannot use a matrix product, because of the tanh.`,
-  );
   plane.show(room.scene, undefined);
 
   const show = (): void => {
@@ -94,15 +85,15 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
     const views = viewsOf(scene, answer);
     matrices.show((one) => (shown.has(one) ? { name: one, ...views[one] } : undefined));
     lab.say(`${ABOUT[state.kind].about}${likenessText(scene, answer)}`);
-    const lines = KINDS.map((one) => {
-      const { name, beside = "–", once = "–" } = ABOUT[one];
-      return line(name, [beside, once], one === state.kind ? "own" : undefined);
-    });
-    table.replaceChildren(heads("", "more for each pair", "multiply-adds for each vector"), h("tbody", {}, ...lines));
+    const { beside = "nothing", once = "nothing" } = ABOUT[state.kind];
+    costs.replaceChildren(
+      fact("A pair costs", `${COUNTED} products`, `at width ${COUNTED}; and besides: ${beside}`),
+      fact("A vector costs, however many it meets", once, once === "nothing" ? "" : "multiply-adds"),
+    );
   };
   return {
     guess: guess("score-lab", GUESSES["score-lab"], () => store.change({ ...INITIAL, kind: "dot" }, "new")),
-    pictures: [lab, costs],
+    pictures: [lab],
     first: () => ({ name: "S", row: rowInView(), col: bestOf(room.scene.weights, rowInView()) }),
     explain: (spot) => explain(room.scene, spot, room.answer),
     // The row of the kind stays in the light.

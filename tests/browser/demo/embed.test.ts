@@ -70,7 +70,6 @@ const MOVED = {
 };
 const STILL = {
   dictionary: ["curve", "tastes", "numbers"],
-  "score-lab": ["cost"],
   scale: ["slopes"],
   order: ["trials"],
   learning: ["training", "lessons"],
