@@ -50,16 +50,24 @@ export function setExhibit(): Exhibit {
   };
 }
 
-let known: ReturnType<typeof numbersOf> | undefined;
+/** It takes long, and is the same for other pixels in the light and other shuffles. */
+let known: { readonly colours: Colours; readonly bandwidth: number; readonly byHand: Float64Array } | undefined;
 
 function sceneOf(state: WhatElseState, draw: (views: readonly PixelsView[]) => void): Scene {
   const { colours } = imageOf(state);
   const { shuffle, bandwidth, filter } = state;
-  const isKnown =
-    known?.colours === colours && known.shuffle === shuffle && known.bandwidth === bandwidth && known.filter === filter;
-  const numbers = isKnown && known !== undefined ? known : numbersOf(state, colours);
-  known = numbers;
-  const { places, shuffled, byHand, byShuffle, convolved, convolvedBack } = numbers;
+  if (known?.colours !== colours || known.bandwidth !== bandwidth)
+    known = { colours, bandwidth, byHand: attended(colours, bandwidth) };
+  const { byHand } = known;
+  /** The pixel that lies in each place after the shuffle. */
+  const places = orderOf(shuffle);
+  /** To where each pixel came from. */
+  const back = places.map((_, pixel) => places.indexOf(pixel));
+  const shuffled = permuted(colours, places);
+  const grey = greyOf(colours);
+  /** The grey convolved as taken; and that of the shuffled pixels, put back. */
+  const convolved = convolve(grey, filter);
+  const convolvedBack = permuted(convolve(permuted(grey, places), filter), back);
   return {
     state,
     calls: [colours, shuffled].map((data): Call => {
@@ -70,49 +78,34 @@ function sceneOf(state: WhatElseState, draw: (views: readonly PixelsView[]) => v
       const [plain, mixed] = answers?.map(({ output }) => output.data) ?? [];
       /** What each pixel becomes, in its own place: as taken, and by way of the shuffle. */
       const attention = plain ?? byHand;
-      const back = mixed === undefined ? byShuffle : putBack(mixed, places);
+      const again = mixed === undefined ? byHand : permuted(mixed, back);
+      const pooledApart = widest(pooled(attention), pooled(permuted(again, places)));
       const common = { size: COARSE, cursor: state.spot, channels: 3, range: [0, 1], about: "" } as const;
       const moved = { ...common, cursor: places.indexOf(state.spot) };
       const reach = Math.max(...convolved.map(Math.abs), ...convolvedBack.map(Math.abs), 1e-9);
       const about = shuffle === 0 ? "" : "put back";
       draw([
         { ...moved, title: shuffle === 0 ? "Picture" : "Shuffled", data: shuffled },
-        { ...moved, title: "Attention", about: "still shuffled", data: permuted(back, places) },
-        { ...common, title: "Attention", about, data: back },
+        { ...moved, title: "Attention", about: "still shuffled", data: permuted(again, places) },
+        { ...common, title: "Attention", about, data: again },
         { ...common, title: "Convolution", about, data: convolvedBack, channels: 1, range: [-reach, reach] },
       ]);
       return {
         text: TEXT,
         figures: [
-          fact("Attention: shuffled or not", magnitude(widest(attention, back)), "apart at most"),
+          fact("Attention: shuffled or not", magnitude(widest(attention, again)), "apart at most"),
           fact("Convolution: shuffled or not", exact(widest(convolved, convolvedBack), 2), "apart at most"),
-          fact(
-            "Pooled to one mean",
-            magnitude(widest(pooled(attention), pooled(permuted(back, places)))),
-            "apart, shuffled",
-          ),
+          fact("Pooled to one mean", magnitude(pooledApart), "apart, shuffled"),
           fact("Detail left", percent(spreadOf(attention) / spreadOf(colours)), "of the colours’ spread"),
         ],
-        data: { state, colours, places, attention, throughTheShuffle: back },
+        data: { state, colours, places, attention, throughTheShuffle: again },
         first: pixelCell(state.spot, COARSE),
         explainPixel: () => ({ ...explain(state, colours), kernel: plain?.[state.spot * 3] }),
-        agreed: agreed("Both outputs", Math.max(widest(byHand, attention), widest(byShuffle, back))),
+        agreed: agreed("Both outputs", Math.max(widest(byHand, attention), widest(byHand, again))),
       };
     },
     programs: () => programsOf(state, colours),
   };
-}
-
-function numbersOf({ shuffle, bandwidth, filter }: WhatElseState, colours: Colours) {
-  /** The pixel that lies in each place after the shuffle. */
-  const places = orderOf(shuffle);
-  const shuffled = permuted(colours, places);
-  const grey = greyOf(colours);
-  const [byHand, byShuffle] = [attended(colours, bandwidth), putBack(attended(shuffled, bandwidth), places)];
-  /** The grey convolved as taken; and that of the shuffled pixels, put back. */
-  const convolved = convolve(grey, filter);
-  const convolvedBack = putBack(convolve(permuted(grey, places), filter), places);
-  return { colours, shuffle, bandwidth, filter, places, shuffled, byHand, byShuffle, convolved, convolvedBack };
 }
 
 const TEXT =
@@ -120,25 +113,19 @@ const TEXT =
 
 /** What one pixel becomes, from the pixels that count most. */
 function explain({ spot, bandwidth }: WhatElseState, colours: Colours): Explanation {
-  const powers = Array.from({ length: PIXELS }, (_, other) => Math.exp(scoreOf(colours, bandwidth, spot, other)));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  const first = strongestOf(powers, 8);
-  const mean = (channel: number): number =>
-    powers.reduce((total, power, other) => total + (power / sum) * (colours[other * 3 + channel] ?? 0), 0);
+  const weights = weightsOf(colours, bandwidth, spot);
+  const means = CHANNELS.map((name, channel) => `${name} ${exact(meanOf(weights, colours, channel))}`);
   return {
     subject: `red of row ${Math.floor(spot / COARSE) + 1}, column ${(spot % COARSE) + 1}`,
-    sentence: `The mean colour of all ${PIXELS} pixels, each by its attention weight: e^(−distance² / 2b²), where the distance is between colours, over the sum of all, ${exact(sum)}. The first eight:`,
+    sentence: `The mean colour of all ${PIXELS} pixels, each by its attention weight: e^(−distance² / 2b²), where the distance is between colours, over the sum of all. The first eight:`,
     head: ["row, column", "weight", ...CHANNELS],
-    terms: first.map((other) => ({
+    terms: strongestOf(weights, 8).map((other) => ({
       label: `${Math.floor(other / COARSE) + 1}, ${(other % COARSE) + 1}`,
-      figures: [
-        small((powers[other] ?? 0) / sum),
-        ...CHANNELS.map((_, channel) => exact(colours[other * 3 + channel] ?? 0)),
-      ],
+      figures: [small(weights[other] ?? 0), ...CHANNELS.map((_, channel) => exact(colours[other * 3 + channel] ?? 0))],
       own: other === spot,
     })),
-    last: `sums over all: ${CHANNELS.map((name, channel) => `${name} ${exact(mean(channel))}`).join(", ")}`,
-    result: mean(0),
+    last: `sums over all: ${means.join(", ")}`,
+    result: meanOf(weights, colours, 0),
     lights: [],
   };
 }
@@ -164,14 +151,8 @@ again = torch.softmax(-torch.cdist(shuffled, shuffled) ** 2 / (2 * ${b} ** 2), d
   };
 }
 
-/** The mean of all outputs. */
-function pooled(colours: ArrayLike<number>): readonly number[] {
-  return CHANNELS.map((_, channel) => {
-    let sum = 0;
-    for (let pixel = 0; pixel < PIXELS; pixel++) sum += colours[pixel * 3 + channel] ?? Number.NaN;
-    return sum / PIXELS;
-  });
-}
+const EVEN = new Float64Array(PIXELS).fill(1 / PIXELS);
+const pooled = (colours: ArrayLike<number>): readonly number[] => [0, 1, 2].map((one) => meanOf(EVEN, colours, one));
 
 /** The standard deviation of colours about their mean. */
 function spreadOf(colours: ArrayLike<number>): number {
@@ -179,17 +160,11 @@ function spreadOf(colours: ArrayLike<number>): number {
   return Math.sqrt(Array.from(colours).reduce((sum, value, index) => sum + (value - (mean[index % 3] ?? 0)) ** 2, 0));
 }
 
-/** By Fisher and Yates; 0 leaves them in order. */
+/** Sorted by random numbers; 0 leaves them in order. */
 function orderOf(seed: number): readonly number[] {
   const next = uniform(seed);
-  const order = Array.from({ length: PIXELS }, (_, pixel) => pixel);
-  for (let left = seed === 0 ? 0 : PIXELS - 1; left > 0; left--) {
-    const other = Math.floor(next() * (left + 1));
-    const [a = 0, b = 0] = [order[left], order[other]];
-    order[left] = b;
-    order[other] = a;
-  }
-  return order;
+  const order = Array.from({ length: PIXELS }, (_, pixel) => ({ pixel, key: seed === 0 ? 0 : next() }));
+  return order.sort((a, b) => a.key - b.key).map(({ pixel }) => pixel);
 }
 
 /** The pixels in this order, however many numbers each has. */
@@ -199,36 +174,35 @@ function permuted(data: ArrayLike<number>, order: readonly number[]): Colours {
   return Float32Array.from({ length: data.length }, (_, index) => data[from(index)] ?? Number.NaN);
 }
 
-/** To where each pixel came from. */
-function putBack(data: ArrayLike<number>, places: readonly number[]): Colours {
-  const order: number[] = [];
-  places.forEach((pixel, place) => {
-    order[pixel] = place;
-  });
-  return permuted(data, order);
-}
-
-function scoreOf(colours: Colours, bandwidth: number, a: number, b: number): number {
-  let sum = 0;
-  for (let channel = 0; channel < 3; channel++) {
-    sum += ((colours[a * 3 + channel] ?? 0) - (colours[b * 3 + channel] ?? 0)) ** 2;
+/** By their colours alone. Every pixel is its own nearest, so that no score is above 0 and no power overflows. */
+function weightsOf(colours: Colours, bandwidth: number, pixel: number): Float64Array {
+  const powers = new Float64Array(PIXELS);
+  let total = 0;
+  for (let other = 0; other < PIXELS; other++) {
+    let squares = 0;
+    for (let channel = 0; channel < 3; channel++)
+      squares += ((colours[pixel * 3 + channel] ?? 0) - (colours[other * 3 + channel] ?? 0)) ** 2;
+    const power = Math.exp(-squares / (2 * bandwidth ** 2));
+    powers[other] = power;
+    total += power;
   }
-  return -sum / (2 * bandwidth ** 2);
+  return powers.map((power) => power / total);
 }
 
-/** Every pixel is its own nearest, so that no score is above 0 and no power overflows. */
+function meanOf(weights: Float64Array, colours: ArrayLike<number>, channel: number): number {
+  let mean = 0;
+  for (let pixel = 0; pixel < PIXELS; pixel++) mean += (weights[pixel] ?? 0) * (colours[pixel * 3 + channel] ?? 0);
+  return mean;
+}
+
 function attended(colours: Colours, bandwidth: number): Float64Array {
   const output = new Float64Array(PIXELS * 3);
   for (let pixel = 0; pixel < PIXELS; pixel++) {
-    let [sum, red, green, blue] = [0, 0, 0, 0];
-    for (let other = 0; other < PIXELS; other++) {
-      const power = Math.exp(scoreOf(colours, bandwidth, pixel, other));
-      sum += power;
-      red += power * (colours[other * 3] ?? 0);
-      green += power * (colours[other * 3 + 1] ?? 0);
-      blue += power * (colours[other * 3 + 2] ?? 0);
-    }
-    output.set([red / sum, green / sum, blue / sum], pixel * 3);
+    const weights = weightsOf(colours, bandwidth, pixel);
+    output.set(
+      [0, 1, 2].map((channel) => meanOf(weights, colours, channel)),
+      pixel * 3,
+    );
   }
   return output;
 }
