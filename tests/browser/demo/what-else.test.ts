@@ -362,12 +362,21 @@ test("shuffled pixels give shuffled outputs; a convolution does not", async () =
   // The output over the shuffled pixels, before it is put back.
   const panels = page.locator('[data-picture="set"] heed-pixels');
   expect(await panels.filter({ visible: true }).count()).toBe(4);
-  await panels.nth(1).locator("summary").click();
-  const cells = panels.nth(1).locator("tbody td");
-  await expect.poll(() => cells.count()).toBe(1024);
-  const rows = (await cells.allTextContents()).map((text) => text.split(" ").map(readNumber));
+  const rows = await panels
+    .nth(1)
+    .locator("canvas")
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const { data = [] } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+      return Array.from(data).filter((_, part) => part % 4 < 3);
+    });
   const moved = places.flatMap((pixel) => [0, 1, 2].map((channel) => wanted[pixel * 3 + channel] ?? Number.NaN));
-  expect(widest(rows.flat(), moved)).toBeLessThan(0.0005 + 4e-6);
+  // Colours are rounded to a 255th.
+  expect(
+    widest(
+      rows.map((part) => part / 255),
+      moved,
+    ),
+  ).toBeLessThan(0.5 / 255 + 4e-6);
   await page.getByRole("button", { name: "Shuffle again" }).click();
   expect((await jsonOf<{ places: number[] }>(page, "set")).places).not.toEqual(places);
   await page.getByRole("radio", { name: "in order" }).check();
@@ -490,17 +499,11 @@ test.each(["", "#as=layer", "#as=set", "#as=graph"])("the copied heed call runs:
   }
 });
 
-test("pictures of pixels can be taken away, and stand as tables about the chosen pixel", async () => {
+test("pictures of pixels can be taken away", async () => {
   const page = await answered("what-else.html#at=0");
   const drawing = (await saved(page, "convolution", "SVG")).toString("utf8");
   expect(drawing.match(/<image [^>]*href="data:image\/png;base64,/g)).toHaveLength(3);
   expect((await saved(page, "convolution", "PNG")).length).toBeGreaterThan(5_000);
-  await page.locator("heed-pixels summary").nth(1).click();
-  const { convolution } = await jsonOf<Convolved>(page, "convolution");
-  const numbers = (await page.locator("heed-pixels").nth(1).locator("tbody td").allTextContents()).map(readNumber);
-  const corner = convolution.filter((_, pixel) => pixel < 32 * SIZE && pixel % SIZE < 32);
-  expect(numbers).toHaveLength(32 * 32);
-  expect(widest(numbers, corner)).toBeLessThan(0.0005 + 1e-9);
 });
 
 test("an address with nonsense in it is read as far as it makes sense", async () => {
