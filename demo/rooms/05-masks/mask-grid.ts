@@ -27,17 +27,18 @@ export function maskGrid({ inspect, leave, paint }: Handlers) {
 
   function cellOf(row: number, col: number): HTMLButtonElement {
     const cell = button("", () => {}, "mask-cell");
-    const place = [row, col] as const;
     cell.dataset["pair"] = `${row} ${col}`;
     // Of the keyboard: a pointer has painted when it went down.
     cell.addEventListener("click", ({ detail }) => {
       if (detail === 0) paint(row, col, view?.painted(row, col) === false);
     });
-    cell.addEventListener("focus", () => inspect(...place, true));
+    cell.addEventListener("focus", () => inspect(row, col, true));
     cell.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       // A finger or pen would otherwise keep sending its moves to the first cell.
       if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
+      // Safari gives buttons no focus by themselves.
+      cell.focus({ preventScroll: true });
       stroke = view?.painted(row, col) === false;
       put(row, col);
     });
