@@ -58,7 +58,8 @@ function whatElseRoom(room: RoomContext<Scene, readonly Answer[], MatrixName>): 
   function* showRest(): Generator<undefined> {
     const now = framed.find(({ view }) => view === room.scene.state.view);
     yield;
-    now?.drawer.append(ofPictures, numbers);
+    // What is put where it stands already would lose the focus.
+    if (now?.drawer.contains(numbers) === false) now.drawer.append(ofPictures, numbers);
     ofPictures.hidden = now?.view !== "convolution" && now?.view !== "set";
     matrices.showAll(shown?.views ?? {});
     now?.figures.replaceChildren(...(shown?.figures ?? []));
