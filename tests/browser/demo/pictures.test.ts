@@ -9,7 +9,7 @@ import { saved } from "./saved.js";
 const { answered, open } = demoInChromium();
 
 test.each([
-  ["bring-your-own.html", "map", /\bAll\b(?! of)|Drag to move|Stop/],
+  ["bring-your-own.html", "map", /\bAll\b(?! of)|Zooms about|Stop/],
   ["masks.html", "cost", /Time it|Tiles of|Tokens N/],
   ["order.html", "words", /Shuffle|As written|Swap/],
   ["heads.html", "counts", /Key and value heads|Layers|GPT-3/],
