@@ -7,13 +7,11 @@ export const FEATURES = ["loud", "fast"] as const;
 export const WIDTH = FEATURES.length;
 export const HIDDEN = 3;
 export const KEYS = 5;
-/** Width and hidden numbers of what is timed. */
-export const RACED = 64;
+/** Width and hidden numbers of those whose costs are counted. */
+export const COUNTED = 64;
 
 interface About {
   readonly name: string;
-  /** In a few words. */
-  readonly gloss: string;
   readonly about: string;
   /** What a pair costs beside its products. */
   readonly beside?: string;
@@ -21,45 +19,39 @@ interface About {
   readonly once?: string;
 }
 
-const square = whole(RACED * RACED);
-const both = `${RACED} a query, ${RACED} a key`;
+const square = whole(COUNTED * COUNTED);
+const both = `${COUNTED} a query, ${COUNTED} a key`;
 
 /** One's own is the last. */
 const KNOWN = {
   dot: {
     name: "dot",
-    gloss: "multiply feature by feature, and add up",
     about: "The sum of products: its level lines are straight, and a longer key wins.",
   },
   "scaled-dot": {
     name: "scaled dot",
-    gloss: "the dot product over √d, as in Transformers",
     about: "The dot product over √d, so that its spread does not grow with the width (Vaswani et al. 2017).",
   },
   general: {
     name: "general",
-    gloss: "a learned matrix between query and key",
     about: "A matrix W says which feature of the query goes with which of the key (Luong et al. 2015): the lines turn.",
     once: `${square} a query`,
   },
   additive: {
     name: "additive",
-    gloss: "a small network sees query and key",
     about:
-      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. This score came first, in an RNN. Luong’s RNN multiplied, and so do Transformers, because matrix products are fast.",
-    beside: `${RACED} tanh`,
+      "A network with one hidden layer (Bahdanau et al. 2015): bent lines. This score came first, in an RNN. Luong’s RNN multiplied, and so do Transformers: a tanh allows no matrix product.",
+    beside: `${COUNTED} tanh`,
     once: `${square} a query, ${square} a key`,
   },
   gated: {
     name: "gated",
-    gloss: "a dot product, times a gate from 0 to 1",
     about: "The dot product times a gate from 0 to 1 that sees both vectors.",
     beside: "1 sigmoid",
     once: both,
   },
   cosine: {
     name: "cosine",
-    gloss: "the angle between them, whatever their lengths",
     about:
       "Only directions count: the lines are rays. Dot product and cosine are to each other as covariance and correlation. It is at most 1, so it needs a low temperature to decide.",
     beside: "1 division",
@@ -67,29 +59,24 @@ const KNOWN = {
   },
   rbf: {
     name: "rbf",
-    gloss: "minus the squared distance: a bell around the query",
     about: "Minus the squared distance over 2b²: circles around the query. Its softmax is kernel regression.",
   },
   distance: {
     name: "distance",
-    gloss: "minus the distance",
     about: "Minus the distance: circles as well, but the weight falls off more slowly.",
     beside: "1 root",
   },
   "top-k": {
     name: "top-k",
-    gloss: "scaled dot, but only the best k keys count",
     about: "Scaled dot products: only the best k keys count, and the others are masked before the softmax.",
   },
   sparsemax: {
     name: "sparsemax",
-    gloss: "scaled dot, and weights that can be exactly 0",
     about:
       "Scaled dot products minus a threshold, cut off at 0: the others get exactly 0 (Martins and Astudillo 2016).",
   },
   own: {
     name: "your own",
-    gloss: "scaled dot, through your formula",
     about:
       "The scaled dot product through your formula, which the kernel computes with vector instructions (scoreMod).",
     beside: "the formula",

@@ -5,13 +5,12 @@ import { type Entry, Store } from "../../src/model/store.js";
 import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
 import { boundSlider, choice } from "../../src/ui/controls.js";
-import { button, h } from "../../src/ui/dom.js";
+import { button, fact, h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { drawer, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
-import { costPicture } from "./cost-picture.js";
 import { MOST_CHARACTERS } from "./formula.js";
-import { ABOUT, KEYS, KINDS, type Kind } from "./kinds.js";
+import { ABOUT, COUNTED, KEYS, KINDS, type Kind } from "./kinds.js";
 import { explain, MATRICES, type MatrixName, PARAMETERS, viewsOf } from "./matrices.js";
 import { Plane } from "./plane.js";
 import { callsOf, readAnswers, type ScoreAnswer, type ScoreScene, sceneOf } from "./scene.js";
@@ -39,29 +38,28 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
     teller.point({ name: "A", row: rowInView(), col: Math.max(0, key) }, true);
     edit(key < 0 ? "q" : "K", Math.max(0, key), 0, [[x, y]], "run");
   });
-  const kinds = KINDS.map((value) => ({ value, text: ABOUT[value].name, about: ABOUT[value].gloss }));
+  const kinds = KINDS.map((value) => ({ value, text: ABOUT[value].name }));
   const kind = choice<Kind>("Score", kinds, (chosen) => {
     teller.forget();
     store.change({ kind: chosen }, "new");
   });
-  const gloss = h("p", { class: "small-label" });
   const reset = button("Reset", () => {
     store.hold(undefined);
     store.change({ ...INITIAL, kind: store.state.kind }, "new");
   });
   const formula = formulaField((value) => store.change({ formula: value }, "run"));
-  const costs = costPicture(room.engine, room.scene);
+  const costs = h("dl", { class: "figures" });
   const lines = [
     ["q", "K"],
-    ["W", "qW", "Wq", "Wk", "b", "v", "H", "g", "gate"],
+    ["W", "Wq", "Wk", "b", "v", "g"],
     ["S", "A"],
   ] as const;
   const lab = picture({
     name: "lab",
     title: "Where would a new key get attention?",
-    body: [plane.board.element],
+    body: [plane.board.element, costs],
     controls: [
-      h("div", {}, kind.element, gloss),
+      kind.element,
       boundSlider(store, "bandwidth", "Bandwidth b", BANDWIDTHS, { isThere: ({ kind }) => kind === "rbf" }),
       boundSlider(store, "keep", "Best k kept", COUNTS, { isThere: ({ kind }) => kind === "top-k" }),
       formula.element,
@@ -79,21 +77,23 @@ function scoreRoom(room: RoomContext<ScoreScene, ScoreAnswer, MatrixName>): Buil
   const show = (): void => {
     const { scene, answer } = room;
     const { state } = scene;
-    const { name, about } = ABOUT[state.kind];
     kind.show(state.kind);
-    gloss.textContent = `${name}: ${ABOUT[state.kind].gloss}`;
     formula.element.hidden = state.kind !== "own";
     formula.show(scene);
     plane.show(scene, answer);
     const shown = new Set<MatrixName>(["q", "K", "S", "A", ...(PARAMETERS[state.kind] ?? [])]);
     const views = viewsOf(scene, answer);
     matrices.show((one) => (shown.has(one) ? { name: one, ...views[one] } : undefined));
-    lab.say(`${about}${likenessText(scene, answer)}`);
-    costs.show(scene);
+    lab.say(`${ABOUT[state.kind].about}${likenessText(scene, answer)}`);
+    const { beside = "nothing", once = "nothing" } = ABOUT[state.kind];
+    costs.replaceChildren(
+      fact("A pair costs", `${COUNTED} products`, `at width ${COUNTED}; and besides: ${beside}`),
+      fact("A vector costs, however many it meets", once, once === "nothing" ? "" : "multiply-adds"),
+    );
   };
   return {
     guess: guess("score-lab", GUESSES["score-lab"], () => store.change({ ...INITIAL, kind: "dot" }, "new")),
-    pictures: [lab, costs],
+    pictures: [lab],
     first: () => ({ name: "S", row: rowInView(), col: bestOf(room.scene.weights, rowInView()) }),
     explain: (spot) => explain(room.scene, spot, room.answer),
     // The row of the kind stays in the light.

@@ -1,21 +1,8 @@
 // Scores and weights of every kind for one state, by the reference in double precision; and what heed itself says to them.
 
-import type { Expr } from "heed/expr";
 import { type ReferenceOptions, attention as reference } from "heed/reference";
 import type { Answer, Call, Tensor } from "../../src/engine/engine.js";
-import {
-  at,
-  columns,
-  fill,
-  identity,
-  type Matrix,
-  multiply,
-  rowsOf,
-  stack,
-  toSingle,
-  transpose,
-  widestGap,
-} from "../../src/model/matrix.js";
+import { at, fill, identity, type Matrix, rowsOf, stack, toSingle, widestGap } from "../../src/model/matrix.js";
 import { readFormula } from "./formula.js";
 import { KEYS, KINDS, type Kind, WIDTH } from "./kinds.js";
 import { PLACES } from "./plane.js";
@@ -28,19 +15,10 @@ export type ScoreScene = ReturnType<typeof sceneOf>;
 export function sceneOf(state: ScoreState) {
   /** In single precision, as the kernel gets it. */
   const typed = Object.fromEntries(TYPED.map((name) => [name, toSingle(state[name])])) as Typed;
-  const { q, K, W, Wq, Wk, b, g } = typed;
-  const sums = met(typed, Wq, Wk);
-  const gates = met(typed, columns(g, 0, WIDTH), columns(g, WIDTH, WIDTH));
-  /** Of general: q W. Of additive: what goes into the tanh, one row a key. Of gated: one number a key, from 0 to 1. */
-  const made = {
-    qW: multiply(q, W),
-    H: fill(KEYS, sums.cols, (key, unit) => at(sums, key, unit) + at(b, 0, unit)),
-    gate: fill(KEYS, 1, (key) => 1 / (1 + Math.exp(-at(gates, key, 0)))),
-  };
   const own = readFormula(state.formula);
-  const [query, keys] = [asTensor(q), asTensor(K)];
+  const [query, keys] = [asTensor(typed.q), asTensor(typed.K)];
   const found = KINDS.map((kind) => {
-    const { scores, weights } = reference(query, keys, keys, optionsIn({ typed, state, own }, kind));
+    const { scores, weights } = reference(query, keys, keys, optionsOf({ typed, state, own }, kind));
     // A formula comes after the temperature.
     return { scores: kind === "own" ? scores.masked.data : scores.raw.data, weights: weights.data };
   });
@@ -48,16 +26,10 @@ export function sceneOf(state: ScoreState) {
   const table = (name: "scores" | "weights"): Matrix =>
     fill(KINDS.length, KEYS, (row, key) => found[row]?.[name][key] ?? Number.NaN);
   const scores = table("scores");
-  return { state, typed, scores, weights: table("weights"), made, own, strange: strangeness(scores) };
+  return { state, typed, scores, weights: table("weights"), own, strange: strangeness(scores) };
 }
 
-const asTensor = ({ rows, cols, data }: Matrix) => ({ data, shape: [rows, cols] });
-
-/** What two matrices make of the query and of a key, added: one row a key. */
-function met({ q, K }: Typed, ofQuery: Matrix, ofKeys: Matrix): Matrix {
-  const [query, keys] = [multiply(q, transpose(ofQuery)), multiply(K, transpose(ofKeys))];
-  return fill(KEYS, query.cols, (key, unit) => at(query, 0, unit) + at(keys, key, unit));
-}
+const asTensor = ({ rows, cols, data }: Matrix) => ({ data: Float32Array.from(data), shape: [rows, cols] });
 
 /** What a softmax cannot take of one's own scores, in words; empty: it can take all. -Infinity masks, all else must be finite. */
 function strangeness(scores: Matrix): string {
@@ -68,44 +40,32 @@ function strangeness(scores: Matrix): string {
   return `The score of k${key + 1} is ${said[String(own[key])] ?? "too large for single precision"}.`;
 }
 
-interface Parameters extends Pick<ScoreState, "bandwidth" | "keep">, Readonly<Record<"w" | "wq" | "wk", Tensor>> {
-  readonly b?: Float32Array;
-  readonly v?: Float32Array;
-  readonly gate: Float32Array;
-  readonly own: Expr;
-}
-
 /** As both heed and its reference take them. */
 type Options = Pick<Call["options"] & ReferenceOptions, "score" | "topK" | "normalize" | "scoreMod">;
 
-/** A kind as options of heed, with parameters of any size. */
-export function optionsOf(kind: Kind, { w, wq, wk, gate, bandwidth, keep, own, ...additive }: Parameters): Options {
+/** A kind as options of heed. */
+function optionsOf({ typed, state, own }: Pick<ScoreScene, "typed" | "state" | "own">, kind: Kind) {
+  const { bandwidth, keep, temperature } = state;
+  const { W, Wq, Wk, b, v, g } = typed;
+  const row = (matrix: Matrix) => Float32Array.from(matrix.data);
   const special: Readonly<Partial<Record<Kind, Options>>> = {
     "scaled-dot": {},
-    general: { score: { type: "general", w } },
-    additive: { score: { type: "additive", wq, wk, ...additive } },
-    gated: { score: { type: "gated", w: gate } },
+    general: { score: { type: "general", w: asTensor(W) } },
+    additive: { score: { type: "additive", wq: asTensor(Wq), wk: asTensor(Wk), b: row(b), v: row(v) } },
+    gated: { score: { type: "gated", w: row(g) } },
     rbf: { score: { type: "rbf", bandwidth } },
     "top-k": { topK: keep },
     sparsemax: { normalize: "sparsemax" },
     own: { scoreMod: () => own },
   };
-  return special[kind] ?? { score: kind === "cosine" || kind === "distance" ? kind : "dot" };
-}
-
-/** With the parameters that are typed. */
-function optionsIn({ typed, state, own }: { typed: Typed; state: ScoreState; own: Expr }, kind: Kind) {
-  const { bandwidth, keep, temperature } = state;
-  const tensor = ({ rows, cols, data }: Matrix) => ({ data: Float32Array.from(data), shape: [rows, cols] });
-  const [w, wq, wk] = [tensor(typed.W), tensor(typed.Wq), tensor(typed.Wk)];
-  const [b, v, gate] = [tensor(typed.b).data, tensor(typed.v).data, tensor(typed.g).data];
-  return { ...optionsOf(kind, { w, wq, wk, b, v, gate, bandwidth, keep, own }), temperature };
+  const plain = kind === "cosine" || kind === "distance" ? kind : "dot";
+  return { ...(special[kind] ?? { score: plain }), temperature };
 }
 
 /** The identity as values: the output is the row of weights. */
 export function callOf(scene: ScoreScene, kind: Kind): Call {
   const { q, K } = scene.typed;
-  return { q: stack([q]), k: stack([K]), v: stack([identity(KEYS)]), options: optionsIn(scene, kind) };
+  return { q: stack([q]), k: stack([K]), v: stack([identity(KEYS)]), options: optionsOf(scene, kind) };
 }
 
 /** Every kind, and the plane. */
@@ -125,7 +85,7 @@ function onPlane(scene: ScoreScene): Call {
     q: batch(1, WIDTH, () => q.data),
     k: batch(KEYS + 1, WIDTH, (place) => [...K.data, ...(PLACES[place] ?? [])]),
     v: batch(KEYS + 1, 1, () => Array.from({ length: KEYS + 1 }, (_, key) => Number(key === KEYS))),
-    options: optionsIn(scene, scene.state.kind),
+    options: optionsOf(scene, scene.state.kind),
     lean: true,
   };
 }

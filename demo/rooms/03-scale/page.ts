@@ -1,4 +1,4 @@
-// Room 3, scale and temperature: one query among its keys, the slopes that are left, and both against width or temperature.
+// Room 3, scale and temperature: the scores of many queries, the weights of one, and how far these can still be moved.
 
 import { rowsOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
@@ -10,14 +10,12 @@ import { guess } from "../../src/ui/guess.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, root, row, sup } from "../../src/ui/math.js";
 import { exact, percent } from "../../src/ui/numbers.js";
-import { drawer, picture } from "../../src/ui/picture.js";
+import { picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
 import { explain, ROWS, type RowName } from "./explain.js";
 import { callOf, prepare, readAnswers, type ScaleAnswer, type ScaleScene, sceneOf, soften } from "./scene.js";
 import { LEAST_KEYS, MOST_KEYS, SCALE_STATE, TEMPERATURES, WIDTHS } from "./state.js";
-import { ballView, entropyView, histogramView, MIDDLE_BIN, slopeView, spreadView, viewsOf } from "./views.js";
-
-const CURVES = [spreadView, entropyView, slopeView];
+import { ballView, histogramView, viewsOf } from "./views.js";
 
 const store = new Store(SCALE_STATE);
 
@@ -30,36 +28,22 @@ const softmaxOf = (divisor: string | Element): Element =>
     fraction(sup("e", "z_j"), row("∑", sup("e", "z_l"))),
   );
 const SOFTMAX = { root: softmaxOf(row(root("d"), "T")), none: softmaxOf("T") };
-const JACOBIAN = formula("J_ij =", fraction("∂ a_i", "∂ z_j"), "= a_i", row("( δ_ij − a_j )"));
 
 const COUNTS = { least: LEAST_KEYS, most: MOST_KEYS, step: 1 };
 const LIKENESS = { least: 0, most: 0.9, step: 0.1 };
 
 function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRoom<RowName> {
   const { matrices } = room;
-  /** The scene that the curves show. */
+  /** The scene that the charts show. */
   let shown: ScaleScene | undefined;
-  let bin = MIDDLE_BIN;
   const again = button("Draw again", () => store.change({ seed: store.state.seed + 1 }));
   const figures = h("dl", { class: "figures" });
   const softmax = h("div");
   const [histogram, ball] = [new HeedChart(), new HeedChart()];
-  histogram.choose = (chosen) => {
-    bin = chosen;
-    histogram.show(histogramView(room.scene, bin));
-  };
+  histogram.choose = (bin) => histogram.show(histogramView(room.scene, bin));
   ball.choose = (push) => ball.show(ballView(room.scene, push));
-  const charts = CURVES.map((view) => ({ view, chart: new HeedChart() }));
-  // A place on a curve is a state.
-  for (const { chart } of charts) {
-    chart.choose = (index) => {
-      if (store.state.axis === "d") store.change({ width: WIDTHS[index] ?? 1 });
-      else store.change({ temperature: TEMPERATURES[index] ?? 1 });
-    };
-  }
 
-  const rows = h("div", { class: "stacked-rows" }, ...matrices.of("S", "Z", "A"));
-  const axis = boundChoice(store, "axis", "Curves over", { d: "width", T: "temperature" });
+  const rows = h("div", { class: "stacked-rows" }, ...matrices.of(...ROWS));
   const one = picture({
     name: "row",
     title: "How one query spreads its attention",
@@ -84,18 +68,7 @@ function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRo
     name: "slopes",
     title: "How far the weights can still be moved",
     body: [ball],
-    numbers: drawer("Numbers", ...matrices.of("J")),
-    data: () => ({ state: room.scene.state, jacobian: rowsOf(viewsOf(room.scene).J.matrix) }),
-    aside: JACOBIAN,
-  });
-  const curves = picture({
-    name: "curves",
-    title: "64 queries, at every width or temperature",
-    body: [axis, h("div", { class: "charts" }, ...charts.map(({ chart }) => chart))],
-    data: () => {
-      const { state, xs, curves } = room.scene;
-      return { state, [state.axis]: xs, divided: curves.root, notDivided: curves.none };
-    },
+    data: () => ({ state: room.scene.state, largest: ballView(room.scene).series[0]?.values }),
   });
 
   const show = (): void => {
@@ -106,25 +79,20 @@ function scaleRoom(room: RoomContext<ScaleScene, ScaleAnswer, RowName>): BuiltRo
     softmax.replaceChildren(SOFTMAX[scene.state.scaling]);
     one.say(rowText(scene));
     slopes.say(slopeText(scene));
-    curves.say(curveText(scene));
   };
   function* showRest(): Generator<undefined> {
     const { scene } = room;
-    // No answer of the kernel changes the curves.
+    // No answer of the kernel changes the charts.
     if (scene === shown) return;
     yield;
-    histogram.show(histogramView(scene, bin));
+    histogram.show(histogramView(scene));
     yield;
     ball.show(ballView(scene));
-    for (const { view, chart } of charts) {
-      yield;
-      chart.show(view(scene));
-    }
     shown = scene;
   }
   return {
     guess: guess("scale", GUESSES.scale, () => store.change({ width: 512, scaling: "none" }, "new")),
-    pictures: [one, slopes, curves],
+    pictures: [one, slopes],
     first: () => {
       const { weights } = room.scene.soft;
       return { name: "A", row: 0, col: weights.indexOf(Math.max(...weights)) };
@@ -149,26 +117,21 @@ function figuresOf({ soft, state }: ScaleScene): HTMLElement[] {
   ];
 }
 
-function rowText({ state, factor }: ScaleScene): string {
-  const { width, temperature, scaling, likeness } = state;
-  const independent = likeness > 0 ? "Except in key 1, components are independent" : "Components are independent";
-  const divided = scaling === "root" ? "Here it is divided by √d" : "Not divided here";
-  const by = temperature === 1 ? "" : ` and by T = ${temperature}`;
-  return `${independent}, with mean 0 and variance 1. A score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. ${divided}${by}: ×\u00a0${exact(factor, 4)}.`;
+function rowText(scene: ScaleScene): string {
+  const { width, temperature, scaling, likeness } = scene.state;
+  if (likeness > 0) return calibrationText(scene);
+  if (temperature !== 1)
+    return "Towards T = 0 the softmax takes the largest score, towards infinity the plain average. 1/√d is a temperature, too. For calibration, make key 1 resemble q.";
+  const divided = scaling === "root" ? "Here it is divided by √d, so it is 1 at every width" : "Not divided here";
+  return `Components are independent, with mean 0 and variance 1. A score is a sum of ${width} products, so its standard deviation is √${width} = ${exact(Math.sqrt(width), 2)}. ${divided}.`;
 }
 
 function slopeText({ soft }: ScaleScene): string {
+  const most = Math.max(...soft.weights);
+  const slope = `a (1 − a) = ${exact(most * (1 - most), 3)}`;
   return soft.slope < 0.05
-    ? "The dot is a ball on a plain: the largest weight is almost 1, and hardly anything moves it. Gradients reach the scores through this slope, so this query hardly learns any more, right or wrong."
-    : "The dot is a ball on a slope: gradients reach the scores through it. The slope is steepest where weights are undecided, and flat where one takes all. What one weight gains, the others lose.";
-}
-
-function curveText(scene: ScaleScene): string {
-  const { state } = scene;
-  if (state.likeness > 0) return calibrationText(scene);
-  return state.axis === "d"
-    ? "Each curve is a mean over 64 queries, each with its own keys. Divided by √d, scores have the same spread at every width. Drag over a curve, or use its arrow keys, to change d."
-    : "Towards T = 0 the softmax takes the largest score, towards infinity the plain average. 1/√d is a temperature, too. For calibration, make key 1 resemble q.";
+    ? `The dot is a ball on a plain: the largest weight is almost 1, and hardly anything moves it. Gradients reach the scores through this slope, ${slope}: this query hardly learns any more, right or wrong.`
+    : `The dot is a ball on a slope, ${slope}: gradients reach the scores through it. It is steepest where weights are undecided, and flat where one takes all. What one weight gains, the others lose.`;
 }
 
 /** Key 1 is the one that is meant, and the largest weight a bet on it. */
@@ -188,8 +151,6 @@ tellingRoom({
     callsOf: (scene) => [callOf(scene)],
     read: readAnswers,
     said: (answer) => agreed("The weights of all 64 queries", answer?.difference),
-    // Over what the curves run does not change the numbers.
-    computedFrom: ["width", "keys", "scaling", "temperature", "likeness", "seed"],
   },
   code: { heed: heedCode, torch: torchCode },
   matrices: ROWS,

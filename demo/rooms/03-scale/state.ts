@@ -17,12 +17,9 @@ const FIELDS = {
   /** How much the first key resembles the query: the cosine that it has with it, in the mean. */
   likeness: initially(0, number("like", 0, 0.9, 2)),
   seed: initially(1, number("seed", 1, MOST_SEED)),
-  /** What the curves run over. */
-  axis: initially("d", oneOf("over", ["d", "T"])),
 };
 
 export type ScaleState = StateOf<typeof FIELDS>;
-export type Scaling = ScaleState["scaling"];
 
 export const SCALE_STATE = codecFrom<ScaleState>(FIELDS, (state) => ({
   ...state,

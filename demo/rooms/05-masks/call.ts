@@ -24,12 +24,15 @@ export function structureOf(state: MaskState) {
   const mask = verdicts.map((own) => (own.every((verdict) => verdict.sees) ? 1 : 0));
   return {
     ...(opened || causal === "none" ? {} : { causal }),
-    ...(opened || !windowed ? {} : { window: [left, right] as const }),
+    ...(opened || !windowed ? {} : { window: [openOr(left), openOr(right)] as const }),
     ...(cuts.length === 0 ? {} : { cuSeqlensQ: [0, ...cuts, queries] }),
     ...(byLength ? { qLengths: [queries - padding], kvLengths: [keys - padding] } : {}),
     ...(verdicts.every((own) => own.length === 0) ? {} : { mask }),
   };
 }
+
+/** As heed has it. */
+const openOr = (reach: number): number => (reach === OPEN ? -1 : reach);
 
 /** With the identity as values: what comes out are the weights. */
 export function callOf(scene: MaskScene): Call {

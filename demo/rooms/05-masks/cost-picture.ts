@@ -14,25 +14,14 @@ const MOST_RACED = 4096;
 
 export function costPicture(store: MaskStore, engine: Engine) {
   let counted: object = {};
-  let timed: { readonly tokens: number; readonly laps: Laps } = { tokens: 0, laps: new Map() };
-  const sides = { least: 1, most: 8, step: 1 };
-  const sizes = [
-    boundSlider(store, "tile", "Tiles of", sides, { said: (tile) => `${tile} × ${tile}` }),
-    boundSlider(store, "tokens", "Tokens N", TOKENS, { said: whole }),
-  ];
-  const costs = h("div", { class: "cost" });
-  const lapsShown = h("div", { class: "laps" });
+  const [costs, lapsShown] = [h("div", { class: "cost" }), h("div", { class: "laps" })];
   const work = new LongWork({
     name: "Time it on this device",
     run: async (signal, say) => {
-      const { heed } = engine;
-      if (heed === undefined) return "";
+      if (engine.heed === undefined) return "";
       const tokens = Math.min(store.state.tokens, MOST_RACED);
-      const draw = (laps: Laps): void => {
-        timed = { tokens, laps };
-        lapsShown.replaceChildren(lapsTable(tokens, laps));
-      };
-      const best = await race(heed, tokens, signal, (said, laps) => {
+      const draw = (laps: Laps): void => lapsShown.replaceChildren(lapsTable(tokens, laps));
+      const best = await race(engine.heed, tokens, signal, (said, laps) => {
         say(said);
         draw(laps);
       });
@@ -40,15 +29,15 @@ export function costPicture(store: MaskStore, engine: Engine) {
       return `Best of three calls each, at ${whole(tokens)} tokens.`;
     },
   });
+  const sizes = [
+    boundSlider(store, "tile", "Tiles of", { least: 1, most: 8, step: 1 }, { said: (tile) => `${tile} × ${tile}` }),
+    boundSlider(store, "tokens", "Tokens N", TOKENS, { said: whole }),
+  ];
   const { element, say: tell } = picture({
     name: "cost",
     title: "What the mask saves",
     body: [h("div", { class: "controls-options" }, ...sizes), costs, work.line(), lapsShown],
-    data: () => ({
-      state: store.state,
-      ...counted,
-      timed: { tokens: timed.tokens, laps: Object.fromEntries(timed.laps) },
-    }),
+    data: () => ({ state: store.state, ...counted }),
   });
   const show = (scene: MaskScene): void => {
     const { tokens } = scene.state;

@@ -9,9 +9,7 @@ import { verdictsOn } from "./rules.js";
 import { LARGE, type MaskScene, sumOf } from "./scene.js";
 import { weightsAt } from "./sight.js";
 
-const TELL = { mask: explainSight, A: explainWeight, sum: explainSum };
-
-/** undefined: there is no such cell. `place`: of the board, from no mask at 0 to the mask at 1. */
+/** `place`: of the board, from no mask at 0 to the mask at 1. undefined: there is no such pair. */
 export function explain(
   scene: MaskScene,
   { name, row, col }: Cell,
@@ -19,12 +17,20 @@ export function explain(
   place: number,
 ): Explanation | undefined {
   const { queries, keys } = scene.state;
-  if (!isTold(name) || row >= queries || col >= (name === "sum" ? 1 : keys)) return undefined;
-  return name === "A" && place < 1 ? explainOnTheWay(scene, row, col, place) : TELL[name](scene, row, col, answer);
+  if (row >= queries || col >= keys) return undefined;
+  const told =
+    name === "mask"
+      ? explainSight(scene, row, col)
+      : place < 1
+        ? explainOnTheWay(scene, row, col, place)
+        : explainWeight(scene, row, col, answer);
+  return { ...told, lights: [lit("mask", row, col), lit("A", row, col)] };
 }
 
+type Told = Omit<Explanation, "lights">;
+
 /** As the board shows it before all of the mask is there. */
-function explainOnTheWay(scene: MaskScene, row: number, col: number, place: number): Explanation {
+function explainOnTheWay(scene: MaskScene, row: number, col: number, place: number): Told {
   const weight = weightsAt(scene, scene.weights, place);
   const [before, result] = [at(scene.plain, row, col), weight(row, col)];
   return {
@@ -41,13 +47,10 @@ function explainOnTheWay(scene: MaskScene, row: number, col: number, place: numb
     })),
     last: `${exact(before)} → ${exact(result)}`,
     result,
-    lights: [lit("mask", row, col), lit("A", row, col)],
   };
 }
 
-const isTold = (name: string): name is keyof typeof TELL => name in TELL;
-
-function explainSight(scene: MaskScene, row: number, col: number): Explanation {
+function explainSight(scene: MaskScene, row: number, col: number): Told {
   const verdicts = verdictsOn(scene.state, row, col);
   const result = at(scene.seen, row, col);
   const hiding = verdicts.filter((verdict) => !verdict.sees).map(({ rule }) => rule);
@@ -60,11 +63,10 @@ function explainSight(scene: MaskScene, row: number, col: number): Explanation {
     head: ["", "because", "sees"],
     terms: verdicts.map(({ rule, sees, why }) => ({ label: rule, figures: [why, sees ? "yes" : "no"], own: !sees })),
     result,
-    lights: [lit("mask", row, col), lit("A", row, col)],
   };
 }
 
-function explainWeight(scene: MaskScene, row: number, col: number, answer?: MaskAnswer): Explanation {
+function explainWeight(scene: MaskScene, row: number, col: number, answer?: MaskAnswer): Told {
   const { given, weights, seen, state } = scene;
   const isHidden = at(seen, row, col) === 0;
   const scores = rowsOf(given)[row] ?? [];
@@ -78,7 +80,6 @@ function explainWeight(scene: MaskScene, row: number, col: number, answer?: Mask
     ...(state.hiding === "after" && isHidden ? { last: `${told.last}, set to 0` } : {}),
     sentence: weightSentence(scene, row, isHidden),
     result: at(weights, row, col),
-    lights: [lit("mask", row, col), lit("A", row, col)],
   };
 }
 
@@ -92,18 +93,4 @@ function weightSentence({ state, seen }: MaskScene, row: number, hidden: boolean
   return blind
     ? `Every score lost the same ${-LARGE}, which a softmax does not notice: the hidden keys all have weight.`
     : `Hidden scores lost ${-LARGE}: e to that is 0 in single precision. Nothing is wrong, as long as one key is seen.`;
-}
-
-function explainSum({ weights, sums }: MaskScene, row: number): Explanation {
-  const parts = rowsOf(weights)[row] ?? [];
-  const result = at(sums, row, 0);
-  return {
-    subject: `sum of q${row + 1}`,
-    sentence: "All weights of this query. They add up to 1 where a key is seen, unless some were thrown away.",
-    head: ["", "weight"],
-    terms: parts.map((part, key) => ({ label: `k${key + 1}`, figures: [exact(part)], faint: part === 0 })),
-    last: `sum = ${exact(result)}`,
-    result,
-    lights: [lit("A", row), lit("sum", row, 0)],
-  };
 }

@@ -1,21 +1,11 @@
 // What the reader can choose in this room, and what makes sense together.
 
-import {
-  BY,
-  codecFrom,
-  initially,
-  initialOf,
-  number,
-  oneOf,
-  type StateOf,
-  step,
-  wholes,
-} from "../../src/model/fields.js";
+import { codecFrom, initially, initialOf, number, oneOf, type StateOf, step, wholes } from "../../src/model/fields.js";
 import type { Store } from "../../src/model/store.js";
 
 export const MOST = 16;
-/** No bound on that side of the window. */
-export const OPEN = -1;
+/** No bound on that side of the window: it reaches over all keys. */
+export const OPEN = MOST;
 export const TOKENS: readonly number[] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 
 /** What decides who sees whom; at first nothing is hidden. */
@@ -23,8 +13,8 @@ const RULES = {
   queries: initially(12, number("L", 1, MOST)),
   keys: initially(12, number("S", 1, MOST)),
   causal: initially("none", oneOf("causal", ["none", "lower-right", "upper-left"])),
-  left: initially(OPEN, number("left", OPEN, MOST)),
-  right: initially(OPEN, number("right", OPEN, MOST)),
+  left: initially(OPEN, number("left", 0, MOST)),
+  right: initially(OPEN, number("right", 0, MOST)),
   /** Keys at the beginning that causal and window leave to everybody. */
   prefix: initially(0, number("prefix", 0, MOST)),
   /** Where documents begin, but for the first. */
@@ -49,7 +39,6 @@ const FIELDS = {
   tile: initially(4, number("tile", 1, 8)),
   /** For the costs. */
   tokens: initially(4096, step("N", TOKENS)),
-  by: initially("rows", BY),
 };
 
 export type MaskState = StateOf<typeof FIELDS>;

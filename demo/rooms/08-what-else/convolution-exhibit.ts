@@ -1,8 +1,6 @@
 // Attention as a convolution: a picture, a filter, and as many heads as it has weights, which are laid over one another.
 
-import type { Answer, Call } from "../../src/engine/engine.js";
-import { type Matrix, singleRows, unstack, widest, withBlock } from "../../src/model/matrix.js";
-import type { Cell } from "../../src/model/store.js";
+import { type Matrix, singleRows, unstack, widest } from "../../src/model/matrix.js";
 import { agreed } from "../../src/page/room.js";
 import { Board } from "../../src/ui/board.js";
 import { single, torchTensor } from "../../src/ui/code.js";
@@ -10,14 +8,14 @@ import { boundSlider, presets } from "../../src/ui/controls.js";
 import { fact, h } from "../../src/ui/dom.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { HeedPixels } from "../../src/ui/heed-pixels.js";
-import { NamedMatrices, signed } from "../../src/ui/named-matrices.js";
+import { signed, type View } from "../../src/ui/named-matrices.js";
 import { exact, apart as gapIn, whole } from "../../src/ui/numbers.js";
-import type { Teller } from "../../src/ui/teller.js";
-import { arrowsOf, type ConvolutionScene, convolutionScene, keysOf, nameOf, queriesOf } from "./convolution.js";
-import { difference, type Exhibit, exhibit, type Programs } from "./exhibit.js";
+import { atOnce } from "../../src/ui/pieces.js";
+import { arrowsOf, type Convolved, convolved, keysOf, nameOf, queriesOf } from "./convolution.js";
+import { difference, type Exhibit, type Programs, type Scene, type Spot } from "./exhibit.js";
 import { GHOST_STEPS, ghosts } from "./ghosts.js";
-import { type Gallery, pixelCell } from "./images.js";
-import { COARSE, EDGE, FINE, SHARPNESS, store, type WhatElseState } from "./state.js";
+import { imageOf, pixelCell } from "./images.js";
+import { EDGE, FINE, SHARPNESS, store, type WhatElseState } from "./state.js";
 
 /** Rows of a larger filter. */
 const [OUTER, INNER, MIDDLE] = [
@@ -38,94 +36,99 @@ const SAMPLE = Array.from({ length: 64 }, (_, index) => {
   const [row, col] = [Math.floor(index / 8), index % 8].map((place) => Math.round((place * (FINE - 1)) / 7));
   return (row ?? 0) * FINE + (col ?? 0);
 });
-const pixelsOf = ({ state }: ConvolutionScene): readonly number[] => [state.pixel, ...SAMPLE];
 
-export function convolutionExhibit(teller: Teller, gallery: Gallery): Exhibit {
-  const matrices = new NamedMatrices(["W"]);
+export function convolutionExhibit(): Exhibit {
   const view = ghosts();
   const board = new Board({ steps: GHOST_STEPS, rests: GHOST_STEPS.length - 1 });
   const panels = [new HeedPixels(), new HeedPixels()];
   for (const one of panels) one.choose = (pixel) => store.change({ pixel });
-  return exhibit<ConvolutionScene, "W">(teller, {
+  return {
     picture: {
       name: "convolution",
       title: "A convolution, and attention that is the same",
       body: [h("div", { class: "ghosts" }, board.element, h("div", { class: "pixel-row" }, ...panels))],
       controls: [boundSlider(store, "sharpness", "Sharpness s", SHARPNESS, { said: (value) => exact(value, 2) })],
-      more: [
-        presets("Filter", FILTERS, ({ filter }) => store.change({ filter }, "new")),
-        matrices.line("W"),
-        h("p", {}, WEIGHTS_TEXT),
-      ],
+      more: [presets("Filter", FILTERS, ({ filter }) => store.change({ filter }, "new")), h("p", {}, WEIGHTS_TEXT)],
     },
-    figures: ({ state, attended, direct, grey }) => {
-      const against = `each against all ${whole(grey.length)}; the page computes the rest`;
-      return [
-        difference(widest(attended, direct)),
-        fact("Computed by heed", `${SAMPLE.length + 1} pixels`, against),
-        fact("Next pixel’s weight", gapIn(Math.exp(-state.sharpness)), "e⁻ˢ of the one that is looked at"),
-      ];
-    },
-    data: (scene) => {
-      const { state, found, grey, direct: convolution, attended: attention } = scene;
-      return { state, sample: pixelsOf(scene), kernel: found ?? [], grey, convolution, attention };
-    },
-    say: ({ state }) => (state.sharpness >= 12 ? HARD_TEXT : SOFT_TEXT),
-    matrices,
-    viewsOf,
-    edit: (_name, row, col, values) => store.change({ filter: withBlock(store.state.filter, row, col, values) }),
-    madeFrom: ({ filter, sharpness, pixel }) => [gallery.image().fine, filter, sharpness, pixel],
-    sceneOf: (state, before) => {
-      const { fine } = gallery.image();
-      const { filter, sharpness } = state;
-      const isSame = before?.grey === fine && before.state.filter === filter && before.state.sharpness === sharpness;
-      return isSame ? { ...before, state, found: undefined } : convolutionScene(state, fine);
-    },
-    draw: (scene) => board.show((place, width) => view(scene, place, width)),
-    drawMore: ({ state, size, grey, direct, most }) => {
-      const common = { about: "", size, channels: 1, cursor: state.pixel } as const;
-      panels[0]?.show({ ...common, title: "Picture", data: grey, range: [0, 1] });
-      panels[1]?.show({ ...common, title: "Convolution, grey is 0", data: direct, range: [-most, most] });
-    },
-    calls,
-    read,
-    first: ({ state }) => pixelCell(state.pixel, FINE),
-    explain: explainPixel,
-    explainOther: (scene, { name }) => (name === "pixel" ? explainPixel(scene) : undefined),
-    programs: ({ state }) => programsOf(state, gallery.image().grey),
-  });
-}
-
-function viewsOf({ state: { filter }, shifts }: ConvolutionScene) {
-  const steps = shifts.slice(0, filter.cols).map(({ x }) => x);
-  const [rows, cols] = [steps.map((y) => nameOf({ x: 0, y })), steps.map((x) => nameOf({ x, y: 0 }))];
-  return {
-    W: { ...signed("filter", "change any; each is a head’s output weight", filter, rows, cols), editable: true },
+    sceneOf: (state) =>
+      sceneOf(state, (scene) => {
+        const { size, grey, direct, most } = scene;
+        board.show((place, width) => view(scene, state, place, width));
+        const common = { about: "", size, channels: 1, cursor: state.pixel } as const;
+        panels[0]?.show({ ...common, title: "Picture", data: grey, range: [0, 1] });
+        panels[1]?.show({ ...common, title: "Convolution, grey is 0", data: direct, range: [-most, most] });
+      }),
   };
 }
 
-function calls(scene: ConvolutionScene): readonly Call[] {
-  const pixels = pixelsOf(scene);
-  const q = { data: queriesOf(scene, pixels), shape: [1, scene.shifts.length, pixels.length, 3] };
-  const k = { data: keysOf(scene), shape: [1, 1, scene.grey.length, 3] };
-  const v = { data: scene.grey, shape: [1, 1, scene.grey.length, 1] };
-  return [{ q, k, v, options: { score: "dot" }, lean: true }];
+let known: Convolved | undefined;
+
+/** Head after head, with a pause after each. */
+export function* prepare(state: WhatElseState): Generator<unknown> {
+  const { fine } = imageOf(state);
+  const { view, filter, sharpness } = state;
+  const isKnown = known?.grey === fine && known.filter === filter && known.sharpness === sharpness;
+  if (view === "convolution" && !isKnown) known = yield* convolved(state, fine);
 }
 
-function read(scene: ConvolutionScene, [answer]: readonly Answer[]): readonly [ConvolutionScene, string] {
-  const found = Float32Array.from(answer?.output.data ?? []);
-  const pixels = pixelsOf(scene);
-  const own = scene.readings.flatMap((reading) => pixels.map((pixel) => reading[pixel] ?? Number.NaN));
-  return [{ ...scene, found }, agreed(`All ${scene.shifts.length} heads`, widest(own, found))];
+function sceneOf(state: WhatElseState, draw: (scene: Convolved) => void): Scene {
+  atOnce(prepare(state));
+  if (known === undefined) throw new Error("no convolution was made");
+  const scene = known;
+  const { size, grey, shifts, readings, attended, direct: convolution } = scene;
+  const pixels = [state.pixel, ...SAMPLE];
+  const heads = shifts.length;
+  const q = { data: queriesOf(scene, pixels), shape: [1, heads, pixels.length, 3] };
+  const k = { data: keysOf(size), shape: [1, 1, grey.length, 3] };
+  const v = { data: grey, shape: [1, 1, grey.length, 1] };
+  return {
+    state,
+    calls: [{ q, k, v, options: { score: "dot" }, lean: true }],
+    show: (answers) => {
+      /** What heed read at the chosen pixel and those of the sample, head by head. */
+      const kernel = answers?.[0]?.output.data;
+      const own = readings.flatMap((reading) => pixels.map((pixel) => reading[pixel] ?? Number.NaN));
+      draw(scene);
+      return {
+        text: state.sharpness >= 12 ? HARD_TEXT : SOFT_TEXT,
+        figures: [
+          difference(widest(attended, convolution)),
+          fact(
+            "Computed by heed",
+            `${pixels.length} pixels`,
+            `each against all ${whole(grey.length)}; the page computes the rest`,
+          ),
+          fact("Next pixel’s weight", gapIn(Math.exp(-state.sharpness)), "e⁻ˢ of the one that is looked at"),
+        ],
+        views: { W: filterView(state.filter) },
+        data: { state, sample: pixels, kernel: kernel ?? [], grey, convolution, attention: attended },
+        first: pixelCell(state.pixel, FINE),
+        explain: (spot) => explain(scene, state, kernel, spot),
+        explainPixel: () => explain(scene, state, kernel),
+        agreed: agreed(`All ${heads} heads`, widest(own, kernel ?? own)),
+      };
+    },
+    programs: () => programsOf(state),
+  };
+}
+
+function filterView(filter: Matrix): View {
+  const reach = (filter.cols - 1) / 2;
+  const steps = Array.from({ length: filter.cols }, (_, index) => index - reach);
+  const [rows, cols] = [steps.map((y) => nameOf({ x: 0, y })), steps.map((x) => nameOf({ x, y: 0 }))];
+  return { ...signed("filter", "change any; each is a head’s output weight", filter, rows, cols), editable: true };
 }
 
 /** `chosen`: the weight of the head in the light. */
-function explainPixel(scene: ConvolutionScene, chosen?: Cell): Explanation {
-  const { state, size, shifts, readings, attended, direct, found } = scene;
-  const { pixel, filter } = state;
+function explain(
+  { size, shifts, readings, attended, direct, filter }: Convolved,
+  { pixel }: WhatElseState,
+  kernel: ArrayLike<number> | undefined,
+  chosen?: Spot,
+): Explanation {
   const own = chosen && chosen.row * filter.cols + chosen.col;
   const weight = (head: number): number => filter.data[head] ?? 0;
-  const read = (head: number): number => found?.[head * (SAMPLE.length + 1)] ?? readings[head]?.[pixel] ?? Number.NaN;
+  const read = (head: number): number => kernel?.[head * (SAMPLE.length + 1)] ?? readings[head]?.[pixel] ?? Number.NaN;
   const told = products(shifts.map(arrowsOf), read, weight, ["looks", "reads", "weight"]);
   return {
     ...told,
@@ -133,18 +136,19 @@ function explainPixel(scene: ConvolutionScene, chosen?: Cell): Explanation {
     subject: `row ${Math.floor(pixel / size) + 1}, column ${(pixel % size) + 1}${own === undefined ? "" : `, head ${own + 1}`}`,
     sentence: `Each head reads one neighbour; the output weights are the filter. The convolution itself says ${exact(direct[pixel] ?? Number.NaN, 6)}.`,
     result: attended[pixel] ?? Number.NaN,
-    kernel: found && shifts.reduce((sum, _, head) => sum + read(head) * weight(head), 0),
+    kernel: kernel && shifts.reduce((sum, _, head) => sum + read(head) * weight(head), 0),
     lights: chosen === undefined ? [] : [chosen],
   };
 }
 
 /** The attention that is the same as the convolution, with its weights made on the spot. */
-function programsOf({ filter, sharpness }: WhatElseState, grey: ArrayLike<number>): Programs {
-  const size = filter.rows;
+function programsOf(state: WhatElseState): Programs {
+  const { filter, sharpness } = state;
+  const [size, { grey }] = [filter.rows, imageOf(state)];
   return {
-    about: `${size} x ${size} convolution of the picture at ${COARSE} x ${COARSE}, and the attention that is the same`,
+    about: `${size} x ${size} convolution of the picture at 32 x 32, and the attention that is the same`,
     heed: [
-      `const [size, s] = [${COARSE}, ${single(sharpness)}];
+      `const [size, s] = [32, ${single(sharpness)}];
 const pixels = Float32Array.of(${Array.from(grey, single).join(", ")});
 const weights = [${Array.from(filter.data, single).join(", ")}];
 const reach = (Math.sqrt(weights.length) - 1) / 2;
@@ -167,13 +171,13 @@ const output = { data: pixels.map((_, pixel) =>
   weights.reduce((sum, weight, head) => sum + weight * read.output.data[head * pixels.length + pixel], 0)) };`,
     ],
     torch: [
-      `${torchTensor("image", [unstack(COARSE, COARSE, grey)])}
+      `${torchTensor("image", [unstack(32, 32, grey)])}
 ${torchTensor("kernel", [filter])}
 convolution = F.conv2d(F.pad(image, [${(size - 1) / 2}] * 4, mode="replicate"), kernel)
 
 s = ${single(sharpness)}
-y, x = torch.meshgrid(torch.arange(${COARSE}.0), torch.arange(${COARSE}.0), indexing="ij")
-x, y = x.flatten() - ${(COARSE - 1) / 2}, y.flatten() - ${(COARSE - 1) / 2}
+y, x = torch.meshgrid(torch.arange(32.0), torch.arange(32.0), indexing="ij")
+x, y = x.flatten() - ${15.5}, y.flatten() - ${15.5}
 steps = torch.arange(${size}) - ${(size - 1) / 2}
 q = torch.stack([torch.stack([2 * s * (x + dx), 2 * s * (y + dy), torch.full_like(x, -s)], -1) for dy in steps for dx in steps])
 k = torch.stack([x, y, x * x + y * y], -1).expand(len(q), -1, -1)

@@ -5,12 +5,10 @@ import type { WhatElseState } from "./state.js";
 
 type Shift = Readonly<Record<"x" | "y", number>>;
 
-export type ConvolutionScene =
-  ReturnType<typeof convolutionScene> extends Generator<unknown, infer Scene> ? Scene : never;
+export type Convolved = ReturnType<typeof convolved> extends Generator<unknown, infer Made> ? Made : never;
 
 /** Head after head, with a pause after each. */
-export function* convolutionScene(state: WhatElseState, grey: Float32Array<ArrayBuffer>) {
-  const { filter, sharpness } = state;
+export function* convolved({ filter, sharpness }: WhatElseState, grey: Float32Array<ArrayBuffer>) {
   /** Pixels along a side of the picture, and the shift of each head. */
   const [size, shifts] = [Math.sqrt(grey.length), shiftsOf(filter)];
   const readings: Float64Array[] = [];
@@ -30,9 +28,7 @@ export function* convolutionScene(state: WhatElseState, grey: Float32Array<Array
   const direct = convolve(grey, filter);
   yield;
   const most = direct.reduce((best, value) => Math.max(best, Math.abs(value)), 1e-9);
-  // `found`: what heed read at the chosen pixel and those of the sample, head by head.
-  const found = undefined as Float32Array | undefined;
-  return { state, size, grey, shifts, readings, attended, direct, most, found };
+  return { filter, sharpness, size, grey, shifts, readings, attended, direct, most };
 }
 
 /** One a head, row by row of the filter. */
@@ -70,8 +66,7 @@ export function convolve(grey: ArrayLike<number>, filter: Matrix): Float64Array 
 }
 
 /** Of these pixels, one head below the other: 2s (x + dx), 2s (y + dy), -s. */
-export function queriesOf({ state, size, shifts }: ConvolutionScene, pixels: readonly number[]) {
-  const s = state.sharpness;
+export function queriesOf({ sharpness: s, size, shifts }: Convolved, pixels: readonly number[]) {
   const queries = shifts.flatMap((shift) =>
     pixels.flatMap((pixel) => {
       const [x, y] = placeOf(pixel, size);
@@ -82,7 +77,7 @@ export function queriesOf({ state, size, shifts }: ConvolutionScene, pixels: rea
 }
 
 /** x, y and x² + y², so that q . k is the negative squared distance to the shifted place, but for what no key changes. */
-export function keysOf({ size }: ConvolutionScene): Float32Array<ArrayBuffer> {
+export function keysOf(size: number): Float32Array<ArrayBuffer> {
   const keys = Array.from({ length: size * size }, (_, pixel) => {
     const [x, y] = placeOf(pixel, size);
     return [x, y, x * x + y * y];

@@ -3,7 +3,8 @@
 import { largest } from "../../src/model/matrix.js";
 import { during, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact } from "../../src/ui/numbers.js";
-import { type ConvolutionScene, nameOf } from "./convolution.js";
+import { type Convolved, nameOf } from "./convolution.js";
+import type { WhatElseState } from "./state.js";
 
 export const GHOST_STEPS = ["The picture", "A copy for each head", "Times the head’s weight", "Added up"] as const;
 
@@ -15,15 +16,15 @@ const [BLACK, WHITE, BELOW, ABOVE] = [16, 255, [60, 150, 255], [255, 160, 50]];
 /** The stage is made anew for one of another size only. */
 export function ghosts() {
   let stage: Stage | undefined;
-  return (scene: ConvolutionScene, at: number, width: number): View => {
-    const { size, shifts, state } = scene;
-    const { cols } = state.filter;
+  return (scene: Convolved, { pixel }: WhatElseState, at: number, width: number): View => {
+    const { size, shifts, filter } = scene;
+    const { cols } = filter;
     const side = cols * size + (cols - 1) * GAP;
     const spread = during(at, 0, 1) - during(at, 2, 3);
     const seen = mix(size, side, spread);
     const [scale, edge] = [width / seen, (side - seen) / 2];
     const place = (offset: number): number => Math.round((side - size) / 2 + offset * (size + GAP) * spread);
-    const [row, col] = [Math.floor(state.pixel / size), state.pixel % size];
+    const [row, col] = [Math.floor(pixel / size), pixel % size];
     const shapes = shifts.flatMap((shift, head): Shape[] => {
       const [x, y] = [(place(shift.x) - edge) * scale, (place(shift.y) - edge) * scale];
       const mark = { x: x + (col - 1) * scale, y: y + (row - 1) * scale, width: 3 * scale, height: 3 * scale };
@@ -33,7 +34,7 @@ export function ghosts() {
       };
       return [
         shape("rect", `mark ${head}`, { ...mark, fill: "none", stroke: "white" }),
-        ...label(`× ${exact(state.filter.data[head] ?? 0, 3)}`, 18, spread * during(at, 1, 1.5)),
+        ...label(`× ${exact(filter.data[head] ?? 0, 3)}`, 18, spread * during(at, 1, 1.5)),
         ...label(cols === 3 ? nameOf(shift) : "", size * scale - 8, spread),
       ];
     });
@@ -56,15 +57,15 @@ export function ghosts() {
 }
 
 /** One pass over the pixels of every copy, and one over the stage. */
-function paint(stage: Stage, scene: ConvolutionScene, at: number, place: (offset: number) => number): void {
+function paint(stage: Stage, scene: Convolved, at: number, place: (offset: number) => number): void {
   const { side, grey, sum, picture, canvas } = stage;
-  const { size, grey: given, shifts, readings, state, most } = scene;
+  const { size, grey: given, shifts, readings, filter, most } = scene;
   grey.fill(0);
   sum.fill(0);
   const [read, tinted, added] = [during(at, 0, 1), during(at, 1, 2), during(at, 2, 3)];
   shifts.forEach((shift, head) => {
     const [left, top] = [place(shift.x), place(shift.y)];
-    const [reading, weight] = [readings[head] ?? given, state.filter.data[head] ?? 0];
+    const [reading, weight] = [readings[head] ?? given, filter.data[head] ?? 0];
     for (let y = 0; y < size; y++) {
       for (let x = 0; x < size; x++) {
         const from = y * size + x;
@@ -74,7 +75,7 @@ function paint(stage: Stage, scene: ConvolutionScene, at: number, place: (offset
       }
     }
   });
-  const full = mix(largest(state.filter), most, added);
+  const full = mix(largest(filter), most, added);
   const { data } = picture;
   for (let index = 0; index < sum.length; index++) {
     const light = BLACK + (1 - tinted) * (grey[index] ?? 0) * (WHITE - BLACK);

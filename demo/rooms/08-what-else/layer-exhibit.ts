@@ -1,7 +1,7 @@
 // Attention as a dense layer: one query, a head for each input that looks at nothing else, and output weights that are the layer's.
 // Beside it, weights that are made from the input: attention's own, and fast weights.
 
-import type { Answer, Call } from "../../src/engine/engine.js";
+import type { Answer } from "../../src/engine/engine.js";
 import {
   along,
   at,
@@ -16,7 +16,6 @@ import {
   transpose,
   unstack,
   widestGap,
-  withBlock,
 } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { agreed } from "../../src/page/room.js";
@@ -25,28 +24,23 @@ import { single, torchTensor } from "../../src/ui/code.js";
 import { boundSlider } from "../../src/ui/controls.js";
 import { button, fact } from "../../src/ui/dom.js";
 import { type Explanation, lit, products, softened } from "../../src/ui/explanation.js";
-import { type NamedSpot, numbered, signed, type View, weighed } from "../../src/ui/named-matrices.js";
+import { numbered, signed, weighed } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
-import type { Teller } from "../../src/ui/teller.js";
-import { difference, type Exhibit, exhibit, type Programs, setByHand, turning } from "./exhibit.js";
+import { difference, type Exhibit, type Programs, type Spot, setByHand } from "./exhibit.js";
 import { fastWeights } from "./fast-weights.js";
 import { ABOVE, BELOW, CHOSEN, valued } from "./shapes.js";
 import { INPUTS, SHARPNESS, store, type WhatElseState } from "./state.js";
-
-/** In pairs, as they stand below each other. */
-const MATRICES = ["X", "Wd", "A", "C", "D", "Y", "B", "Z"] as const;
-type MatrixName = (typeof MATRICES)[number];
 
 /**
  * X: the inputs, a row; Wd: a row an output; A: the heads' weights, a row each; C: what they read, beside each other; D and Y: what the dense
  * layer gives, and attention; B and Z: attention's own weights, and what it makes of x.
  */
-type LayerMatrices = Readonly<Record<MatrixName, Matrix>>;
-
-type Scene = ReturnType<typeof sceneOf>;
+type LayerMatrices = Readonly<Record<Name, Matrix>>;
+const NAMES = ["X", "Wd", "A", "C", "D", "Y", "B", "Z"] as const;
+type Name = (typeof NAMES)[number];
 
 /** One a step of the wires: its name, what is said, and the output that stands on the right. */
-const STEPS: readonly { readonly name: string; readonly text: string; readonly output: MatrixName }[] = [
+const STEPS: readonly { readonly name: string; readonly text: string; readonly output: Name }[] = [
   {
     name: "A dense layer",
     text: "A dense layer adds its inputs by fixed weights: a wire is as thick as its weight, blue above 0 and brown below. Change the input: the numbers change, the wires stay.",
@@ -64,69 +58,70 @@ const STEPS: readonly { readonly name: string; readonly text: string; readonly o
   },
 ];
 
-export function layerExhibit(teller: Teller): Exhibit {
-  const matrices = turning(MATRICES);
+export function layerExhibit(): Exhibit {
   const fast = fastWeights();
+  let step = 0;
   const board = new Board({
     steps: STEPS.map(({ name }) => name),
     rests: STEPS.length - 1,
-    moved: () => {
-      layer.say();
-      teller.tell();
+    moved: (place) => {
+      const next = Math.round(place);
+      if (next === step) return;
+      step = next;
+      store.renew();
     },
   });
-  const step = () => STEPS[Math.round(board.at)];
   const another = (): void => {
     const known = INPUTS.indexOf(store.state.inputs);
-    store.change({ inputs: INPUTS[(known + 1) % INPUTS.length] ?? identity(0) }, "new");
+    store.change({ inputs: INPUTS[(known + 1) % INPUTS.length] ?? INPUTS[0] }, "new");
   };
-  const layer = exhibit<Scene, MatrixName>(teller, {
+  return {
     picture: {
       name: "layer",
       title: "A dense layer, and attention that is the same",
       body: [board.element],
       controls: [button("Change the input", another)],
-      more: [
-        boundSlider(store, "sharpness", "Sharpness s", SHARPNESS, { said: (value) => exact(value, 2) }),
-        ...[0, 2, 4, 6].map((first) => matrices.line(...MATRICES.slice(first, first + 2))),
-      ],
+      more: [boundSlider(store, "sharpness", "Sharpness s", SHARPNESS, { said: (value) => exact(value, 2) })],
     },
-    // Its own wires are another layer's.
-    figures: ({ matrices: { X, Y, D } }) =>
-      step()?.output === "Z" ? [] : [difference(widestGap(Y, D)), fact("Heads", String(X.cols), "one for each input")],
-    data: ({ state, matrices: { D, Y } }) => ({ state, dense: D.data, attention: Y.data }),
-    say: () => step()?.text ?? "",
     below: fast.element,
-    by: "vector",
-    matrices,
-    viewsOf,
-    edit: (name, row, col, values) => {
-      const { inputs, weights } = store.state;
-      if (name === "X") store.change({ inputs: withBlock(inputs, row, col, values) });
-      if (name === "Wd") store.change({ weights: withBlock(weights, row, col, values) });
-    },
-    madeFrom: ({ inputs, weights, sharpness }) => [inputs, weights, sharpness],
-    sceneOf,
-    draw: ({ matrices }) => board.show((place, width) => wires(matrices, place, width)),
-    calls: ({ queries, matrices: { X } }) => {
+    sceneOf: (state) => {
+      const made = matricesOf(state);
+      const { X, Wd } = made;
+      const queries = queriesOf(state);
       const x = stack([transpose(X)]);
       const heads = { ...stack([queries]), shape: [1, X.cols, 1, X.cols] };
-      return [
-        { q: heads, k: stack([identity(X.cols)]), v: x, options: { score: "dot" } },
-        { q: x, k: x, v: x, options: { score: "dot" } },
-        fast.call(),
-      ] satisfies Call[];
+      return {
+        state,
+        calls: [
+          { q: heads, k: stack([identity(X.cols)]), v: x, options: { score: "dot" } },
+          { q: x, k: x, v: x, options: { score: "dot" } },
+          fast.call(),
+        ],
+        show: (answers) => {
+          const found = answers && withAnswers(made, answers);
+          const matrices = found ?? made;
+          const gaps = (["A", "B", "C", "Z"] as const).map((name) => widestGap(matrices[name], made[name]));
+          board.show((place, width) => wires(matrices, place, width));
+          const figures = [
+            difference(widestGap(matrices.Y, made.D)),
+            fact("Heads", String(X.cols), "one for each input"),
+          ];
+          const output = STEPS[step]?.output ?? "D";
+          return {
+            text: STEPS[step]?.text ?? "",
+            // Its own wires are another layer's.
+            figures: output === "Z" ? [] : figures,
+            views: viewsOf(matrices, state),
+            data: { state, dense: made.D.data, attention: matrices.Y.data },
+            first: { name: output, row: 0, col: 0 },
+            explain: (spot) => explain({ state, made, found }, spot),
+            agreed: agreed("Weights and fast weights", Math.max(...gaps, answers ? fast.read(answers[2]) : 0)),
+          };
+        },
+        programs: () => programsOf(queries, X, Wd),
+      };
     },
-    read: (scene, [heads, own, written]) => {
-      const [found, apart] = compared(scene, heads, own);
-      const gap = Math.max(apart, fast.read(written));
-      return [found, agreed("Weights and fast weights", gap)];
-    },
-    first: () => ({ name: step()?.output ?? "Y", row: 0, col: 0 }),
-    explain,
-    programs,
-  });
-  return layer;
+  };
 }
 
 /** Pixels of the board. */
@@ -184,31 +179,27 @@ function wires(matrices: LayerMatrices, place: number, width: number) {
   return { height: HEIGHT, shapes, said: `${STEPS[Math.round(place)]?.name}: ${count} inputs` };
 }
 
-function sceneOf(state: WhatElseState) {
-  const [X, Wd] = [toSingle(state.inputs), toSingle(state.weights)];
-  /** One row a head. */
-  const queries = fill(X.cols, X.cols, (row, col) => (row === col ? state.sharpness : 0));
-  const [A, B] = [softmax(toSingle(queries)), softmax(multiply(transpose(X), X))];
-  const [C, Z] = [multiply(X, transpose(A)), multiply(X, transpose(B))];
-  const [D, Y] = [multiply(X, transpose(Wd)), multiply(C, transpose(Wd))];
-  const made: LayerMatrices = { X, Wd, A, C, D, Y, B, Z };
-  // `matrices`: the same, with the kernel's numbers once they are there.
-  return { state, queries, made, matrices: made, isAnswered: false };
+/** One row a head. */
+function queriesOf({ inputs: { cols }, sharpness }: WhatElseState): Matrix {
+  return fill(cols, cols, (row, col) => (row === col ? sharpness : 0));
 }
 
-/** The scene with the kernel's numbers, and how far they are from the page's own. */
-function compared(scene: Scene, heads: Answer | undefined, own: Answer | undefined): readonly [Scene, number] {
-  const { made } = scene;
+function matricesOf(state: WhatElseState): LayerMatrices {
+  const [X, Wd] = [toSingle(state.inputs), toSingle(state.weights)];
+  const [A, B] = [softmax(toSingle(queriesOf(state))), softmax(multiply(transpose(X), X))];
+  const [C, Z] = [multiply(X, transpose(A)), multiply(X, transpose(B))];
+  return { X, Wd, A, B, C, Z, D: multiply(X, transpose(Wd)), Y: multiply(C, transpose(Wd)) };
+}
+
+/** The same with the kernel's numbers. */
+function withAnswers(made: LayerMatrices, [heads, own]: readonly Answer[]): LayerMatrices {
   const count = made.X.cols;
   const part = (rows: number, tensor?: { readonly data: Float32Array }) => unstack(rows, count, tensor?.data ?? []);
   const [A, B, C] = [part(count, heads?.weights), part(count, own?.weights), part(1, heads?.output)];
-  const found = { A, B, C, Z: part(1, own?.output) };
-  const gaps = (["A", "B", "C", "Z"] as const).map((name) => widestGap(found[name], made[name]));
-  const Y = multiply(C, transpose(made.Wd));
-  return [{ ...scene, matrices: { ...made, ...found, Y }, isAnswered: true }, Math.max(...gaps)];
+  return { ...made, A, B, C, Z: part(1, own?.output), Y: multiply(C, transpose(made.Wd)) };
 }
 
-function viewsOf({ matrices: { X, Wd, A, C, D, Y, B, Z }, state }: Scene): Readonly<Record<MatrixName, View>> {
+function viewsOf({ X, Wd, A, C, D, Y, B, Z }: LayerMatrices, state: WhatElseState) {
   const [inputs, heads, outputs] = [numbered("x", X.cols), numbered("head ", X.cols), numbered("y", Wd.rows)];
   const [dense, mixed] = state.by === "columns" ? ["Wᵀ x", "Wᵀ read"] : ["x Wᵀ", "read Wᵀ"];
   return {
@@ -223,18 +214,25 @@ function viewsOf({ matrices: { X, Wd, A, C, D, Y, B, Z }, state }: Scene): Reado
   };
 }
 
-function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Explanation {
-  const { queries, made, matrices, isAnswered } = scene;
+interface Told extends Readonly<Record<"made", LayerMatrices>> {
+  readonly state: WhatElseState;
+  /** With the kernel's numbers. */
+  readonly found: LayerMatrices | undefined;
+}
+
+function explain({ state, made, found }: Told, { row, col, ...spot }: Spot): Explanation | undefined {
+  const name = NAMES.find((one) => one === spot.name);
+  if (name === undefined) return undefined;
   const { X, C } = made;
   const [light, result] = [{ name, row, col }, at(made[name], row, col)];
-  const { title, rowLabels, colLabels } = viewsOf(scene)[name];
+  const { title, rowLabels, colLabels } = viewsOf(made, state)[name];
   const place = rowLabels.length === 1 ? colLabels[col] : `${rowLabels[row]}, ${colLabels[col]}`;
   const subject = `${title.replace("_", " ")} [${place}]`;
   if (name === "X" || name === "Wd") return setByHand(subject, result, light);
   const names = numbered("x", X.cols);
-  const kernel = isAnswered && name !== "D" && name !== "Y" ? at(matrices[name], row, col) : undefined;
+  const kernel = found && name !== "D" && name !== "Y" ? at(found[name], row, col) : undefined;
   if (name === "A" || name === "B") {
-    const scores = rowsOf(name === "A" ? queries : multiply(transpose(X), X))[row] ?? [];
+    const scores = rowsOf(name === "A" ? queriesOf(state) : multiply(transpose(X), X))[row] ?? [];
     return softened(scores, names, { subject, at: col, kernel, light });
   }
   const [sentence, from, weights] = {
@@ -248,7 +246,7 @@ function explain(scene: Scene, { name, row, col }: NamedSpot<MatrixName>): Expla
   return { subject, sentence, ...terms, result, kernel, lights: [light, lit(weights, col)] };
 }
 
-function programs({ queries, matrices: { X, Wd } }: Scene): Programs {
+function programsOf(queries: Matrix, X: Matrix, Wd: Matrix): Programs {
   const count = X.cols;
   const rows = rowsOf(Wd).map((row) => `[${row.map(single).join(", ")}]`);
   return {

@@ -1,22 +1,23 @@
 // Room 8, what else attention is: a convolution, a dense layer, an operation on a set, messages on a graph; and how far it reaches.
 
-import { Engine } from "../../src/engine/engine.js";
+import type { Answer } from "../../src/engine/engine.js";
+import { withBlock } from "../../src/model/matrix.js";
 import { GUESSES } from "../../src/page/guesses.js";
-import { furnish, OWN_ARITHMETIC, startPage } from "../../src/page/room.js";
+import { type BuiltRoom, OWN_ARITHMETIC, type RoomContext, tellingRoom } from "../../src/page/room.js";
+import { heedProgram, heedTensor, torchProgram, torchTensor } from "../../src/ui/code.js";
 import { boundChoice } from "../../src/ui/controls.js";
-import { find } from "../../src/ui/dom.js";
+import { h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
-import { atOnce, inPieces, pause } from "../../src/ui/pieces.js";
-import { Teller } from "../../src/ui/teller.js";
-import { convolutionExhibit } from "./convolution-exhibit.js";
-import type { Exhibit } from "./exhibit.js";
+import { byChoice } from "../../src/ui/named-matrices.js";
+import { picture } from "../../src/ui/picture.js";
+import { convolutionExhibit, prepare } from "./convolution-exhibit.js";
+import { LINES, type MatrixName, type Scene, type Shown } from "./exhibit.js";
 import { graphExhibit } from "./graph-exhibit.js";
 import { gallery } from "./images.js";
 import { layerExhibit } from "./layer-exhibit.js";
 import { reachExhibit } from "./reach-exhibit.js";
 import { setExhibit } from "./set-exhibit.js";
-import { store, VIEWS, type ViewName, type WhatElseState } from "./state.js";
-import "../../style/masks.css";
+import { COMPUTED_FROM, store, VIEWS, type ViewName } from "./state.js";
 import "../../style/pixels.css";
 import "../../style/what-else.css";
 
@@ -27,86 +28,85 @@ const NAMES: Readonly<Record<ViewName, string>> = {
   graph: "message passing",
   reach: "far-reaching",
 };
+const EXHIBITS = {
+  convolution: convolutionExhibit(),
+  layer: layerExhibit(),
+  set: setExhibit(),
+  graph: graphExhibit(),
+  reach: reachExhibit(),
+};
+/** What is typed into a matrix. */
+const TYPED = { W: "filter", X: "inputs", Wd: "weights", H: "messages" } as const;
 
-const engine = new Engine();
-const place = find("#room", HTMLElement);
+let shown: Shown | undefined;
 
-void startPage(engine, place, async () => {
-  const { showing, ask } = whatElseRoom();
-  await pause();
-  let shown = 0;
-  store.listen((state) => {
-    shown += 1;
-    atOnce(showing(state));
-    ask();
+function whatElseRoom(room: RoomContext<Scene, readonly Answer[], MatrixName>): BuiltRoom<MatrixName> {
+  const { matrices } = room;
+  const framed = VIEWS.map((view) => {
+    const { below, picture: parts } = EXHIBITS[view];
+    const [figures, drawer] = [h("dl", { class: "figures" }), h("div", { class: "numbers" })];
+    const [body, more] = [
+      [...parts.body, figures],
+      [...(parts.more ?? []), drawer],
+    ];
+    const { element, say } = picture({ ...parts, body, more, data: () => shown?.data });
+    return { view, figures, drawer, say, all: h("div", {}, element, ...(below === undefined ? [] : [below])) };
   });
-  await inPieces(showing(store.state), () => shown > 0);
-  if (shown === 0) ask();
-});
+  const ofPictures = gallery();
+  const numbers = h("div", {}, ...LINES.map((names) => matrices.line(...names)));
 
-function whatElseRoom() {
-  const current = (): Exhibit => exhibits[store.state.view];
-  const teller: Teller = new Teller({
-    keeper: () => store,
-    first: () => current().first(),
-    explain: (cell) => current().explain(cell),
-    light: (lights) => current().light(lights),
-    retype: (cell, value) => current().retype(cell, value),
-  });
-  const pictured = gallery();
-  const exhibits: Readonly<Record<ViewName, Exhibit>> = {
-    convolution: convolutionExhibit(teller, pictured),
-    layer: layerExhibit(teller),
-    set: setExhibit(teller, pictured),
-    graph: graphExhibit(teller),
-    reach: reachExhibit(teller),
-  };
-  const all = Object.values(exhibits);
-  /** What was said last of each part: one that asks nothing new still has its answer. */
-  const said = new Map<ViewName, string>([
-    ["reach", "Nothing is computed here: steps follow from who is wired to whom."],
-  ]);
-  let asked = 0;
-  const agreement = furnish(place, {
-    above: [boundChoice(store, "view", "Attention is", NAMES, { entry: "new" })],
-    pictures: all,
-    menu: all.flatMap(({ menu }) => menu ?? []),
-    readout: teller.element,
-    guess: guess("what-else", GUESSES["what-else"], () => store.change({ view: "convolution" }, "new")),
-    heedCode: () => current().heedCode(),
-    torchCode: () => current().torchCode(),
-  });
-
-  function* showing(state: WhatElseState): Generator<unknown> {
-    pictured.show(state);
-    for (const view of VIEWS) {
-      const { menu, element } = exhibits[view];
-      element.hidden = view !== state.view;
-      if (menu !== undefined) menu.hidden = element.hidden;
-    }
-    if (state.view === "convolution" || state.view === "set")
-      current().element.querySelector(".more > .controls-options")?.append(pictured.element);
+  function* showRest(): Generator<undefined> {
+    const now = framed.find(({ view }) => view === room.scene.state.view);
     yield;
-    yield* current().show(state);
-    agreement.textContent = said.get(state.view) ?? OWN_ARITHMETIC;
-    teller.tell();
+    // What is put where it stands already would lose the focus.
+    if (now?.drawer.contains(numbers) === false) now.drawer.append(ofPictures, numbers);
+    ofPictures.hidden = now?.view !== "convolution" && now?.view !== "set";
+    matrices.showAll(shown?.views ?? {});
+    now?.figures.replaceChildren(...(shown?.figures ?? []));
+    now?.say(shown?.text ?? "");
   }
-
-  /** A state that asks nothing new leaves an answer that is under way to come. */
-  function ask(): void {
-    const { view } = store.state;
-    const calls = current().calls();
-    if (calls.length === 0) return;
-    said.delete(view);
-    agreement.textContent = OWN_ARITHMETIC;
-    const question = ++asked;
-    engine.ask(calls, (answers) => {
-      if (question !== asked) return;
-      // Of the part that asked, which need no longer be the one in view.
-      said.set(view, exhibits[view].read(answers));
-      agreement.textContent = said.get(store.state.view) ?? "";
-      teller.tell();
-    });
-  }
-  return { showing, ask };
+  return {
+    above: [boundChoice(store, "view", "Attention is", NAMES, { entry: "new" })],
+    pictures: framed.map(({ all }) => all),
+    menu: [byChoice(store, "vector")],
+    guess: guess("what-else", GUESSES["what-else"], () => store.change({ view: "convolution" }, "new")),
+    first: () => shown?.first,
+    explain: (spot) => shown?.explain?.(spot),
+    explainOther: ({ name }) => (name === "pixel" ? shown?.explainPixel?.() : undefined),
+    edit: (name, row, col, values) => {
+      const field = Object.entries(TYPED).find(([typed]) => typed === name)?.[1];
+      if (field !== undefined) store.change({ [field]: withBlock(store.state[field], row, col, values) });
+    },
+    show: () => {
+      for (const { view, all } of framed) all.hidden = view !== room.scene.state.view;
+      shown = room.scene.show(room.answer);
+    },
+    showRest,
+  };
 }
+
+function codeOf(kind: "heed" | "torch") {
+  const [program, tensor] = kind === "heed" ? [heedProgram, heedTensor] : [torchProgram, torchTensor];
+  return ({ programs }: Scene): string => {
+    if (programs === undefined) return `${kind === "heed" ? "//" : "#"} ${shown?.agreed}\n`;
+    const { about, tensors = {}, ...bodies } = programs();
+    const [body, print] = bodies[kind];
+    const begin = Object.entries(tensors).map(([name, [heads, shape]]) => tensor(name, heads, shape));
+    return program(about, [...begin, body].join("\n"), print);
+  };
+}
+
+tellingRoom({
+  store,
+  prepare,
+  sceneOf: (state) => EXHIBITS[state.view].sceneOf(state),
+  kernel: {
+    callsOf: ({ calls }) => calls,
+    read: (_, answers) => answers,
+    said: (answers, { calls }) => (answers === undefined && calls.length > 0 ? OWN_ARITHMETIC : (shown?.agreed ?? "")),
+    computedFrom: COMPUTED_FROM,
+  },
+  code: { heed: codeOf("heed"), torch: codeOf("torch") },
+  matrices: LINES.flat(),
+  build: whatElseRoom,
+});

@@ -2,11 +2,9 @@
 
 import { boundSlider } from "../../src/ui/controls.js";
 import { h, heads, line, tableFrame } from "../../src/ui/dom.js";
-import type { Explanation } from "../../src/ui/explanation.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
-import { exact, whole } from "../../src/ui/numbers.js";
-import type { Teller } from "../../src/ui/teller.js";
-import { type Exhibit, exhibit } from "./exhibit.js";
+import { whole } from "../../src/ui/numbers.js";
+import type { Exhibit } from "./exhibit.js";
 import { DISTANCES, store, type WhatElseState } from "./state.js";
 
 interface Network {
@@ -22,73 +20,46 @@ interface Network {
 const WIDTH = 512;
 const stacked: Network["steps"] = (distance, width) => Math.ceil(distance / ((width - 1) / 2));
 const convolved: Network["cost"] = (words, width) => width * words * WIDTH ** 2;
+/** The gaps grow by the filter's width, so so many layers reach (width^layers - 1) / 2. The root of a power may be a little too large. */
+const dilated: Network["steps"] = (distance, width) => Math.ceil(Math.log(2 * distance + 1) / Math.log(width) - 1e-9);
 
 const NETWORKS: readonly Network[] = [
   { name: "RNN", steps: (distance) => distance, cost: (words) => words * WIDTH ** 2, tone: "key" },
   { name: "CNN", steps: stacked, cost: convolved, tone: "value" },
-  { name: "CNN, dilated", steps: (distance, width) => dilated(distance, width).length, cost: convolved, tone: "soft" },
+  { name: "CNN, dilated", steps: dilated, cost: convolved, tone: "soft" },
   { name: "attention, windowed", steps: stacked, cost: (words, width) => width * words * WIDTH },
   { name: "attention", steps: () => 1, cost: (words) => words ** 2 * WIDTH, tone: "share" },
 ];
 
-/** How far each layer reaches: the gaps grow by the filter's width, until the distance is passed. */
-function dilated(distance: number, width: number): readonly number[] {
-  const reaches: number[] = [];
-  for (let left = distance; left > 0; left -= reaches.at(-1) ?? left) {
-    reaches.push(((width - 1) / 2) * width ** reaches.length);
-  }
-  return reaches;
-}
-
-export function reachExhibit(teller: Teller): Exhibit {
-  const widths = { least: 3, most: 9, step: 2 };
+export function reachExhibit(): Exhibit {
   const chart = new HeedChart();
   chart.choose = (index) => store.change({ distance: DISTANCES[index] ?? 1 });
   const rows = h("tbody");
   const head = heads("", "steps", "one layer, multiply-adds", "in turn");
   const table = h("table", { class: "plain-table reach" }, head, rows);
-  return exhibit<{ readonly state: WhatElseState }>(teller, {
+  return {
     picture: {
       name: "reach",
       title: "How far apart are two words?",
-      controls: [boundSlider(store, "distance", "Distance n", DISTANCES, { said: whole })],
-      more: [boundSlider(store, "width", "Filter or window k", widths)],
       body: [chart, tableFrame("Steps and costs", table)],
+      controls: [boundSlider(store, "distance", "Distance n", DISTANCES, { said: whole })],
+      more: [boundSlider(store, "width", "Filter or window k", { least: 3, most: 9, step: 2 })],
     },
-    data: ({ state }) => ({
+    sceneOf: (state) => ({
       state,
-      distances: DISTANCES,
-      steps: Object.fromEntries(NETWORKS.map(({ name, steps }) => [name, DISTANCES.map((n) => steps(n, state.width))])),
+      calls: [],
+      show: () => {
+        chart.show(chartView(state));
+        rows.replaceChildren(...NETWORKS.map((network) => rowOf(network, state)));
+        const steps = NETWORKS.map(({ name, steps }) => [name, DISTANCES.map((n) => steps(n, state.width))]);
+        return {
+          text: `One step of attention joins two words, however far apart. In principle a recurrent network reaches as far, but through every word between. The price: n² products a layer. Costs: n words of ${WIDTH} numbers, leading order, as in Vaswani et al. 2017, table 1.`,
+          data: { state, distances: DISTANCES, steps: Object.fromEntries(steps) },
+          agreed: "Nothing is computed here: steps follow from who is wired to whom.",
+        };
+      },
     }),
-    say: () =>
-      `One step of attention joins two words, however far apart. In principle a recurrent network reaches as far, but through every word between. The price: n² products a layer. Costs: n words of ${WIDTH} numbers, leading order, as in Vaswani et al. 2017, table 1.`,
-    madeFrom: () => [],
-    sceneOf: (state) => ({ state }),
-    draw: ({ state }) => {
-      chart.show(chartView(state));
-      rows.replaceChildren(...NETWORKS.map((network) => rowOf(network, state)));
-    },
-    first: () => ({ name: "reach", row: 0, col: 0 }),
-    explainOther: ({ state }) => explain(state),
-    programs: ({ state: { distance: n } }) => ({
-      about: `One step of attention across ${n} words: only the first word holds a 1, and it reaches the last word's output`,
-      heed: [
-        `const count = ${n + 1};
-const zeros = { data: new Float32Array(count), shape: [1, 1, count, 1] };
-const v = { data: Float32Array.from({ length: count }, (_, word) => (word === 0 ? 1 : 0)), shape: [1, 1, count, 1] };
-const { output } = await heed.attention(zeros, zeros, v);`,
-        "output.data.at(-1), 1 / count",
-      ],
-      torch: [
-        `count = ${n + 1}
-zeros = torch.zeros(1, 1, count, 1)
-v = torch.zeros(1, 1, count, 1)
-v[0, 0, 0] = 1
-output = F.scaled_dot_product_attention(zeros, zeros, v)`,
-        "output[0, 0, -1], 1 / count",
-      ],
-    }),
-  });
+  };
 }
 
 function chartView({ distance, width }: WhatElseState): ChartView {
@@ -109,22 +80,4 @@ function rowOf({ name, steps, cost }: Network, { distance, width }: WhatElseStat
   const all = cost(distance, width).toLocaleString("en", { notation: "compact", maximumSignificantDigits: 3 });
   const figures = [whole(steps(distance, width)), all, whole(name === "RNN" ? distance : 1)];
   return line(name, figures, name === "attention" ? "own" : undefined);
-}
-
-function explain({ distance, width }: WhatElseState): Explanation {
-  const side = (width - 1) / 2;
-  const reaches = dilated(distance, width);
-  const layers = reaches.length;
-  return {
-    subject: `dilated, k = ${width}, n = ${exact(distance)}`,
-    sentence: `Layer by layer the gaps grow by ${width}, so each layer reaches ${width} times as far as the one before, until ${distance} is passed. Without gaps a layer reaches ${side}: ${distance} / ${side} = ${stacked(distance, width)} layers, rounded up.`,
-    head: ["layer", "reaches", "in all"],
-    terms: reaches.map((reach, layer) => ({
-      label: String(layer + 1),
-      figures: [exact(reach), exact(reaches.slice(0, layer + 1).reduce((sum, one) => sum + one, 0))],
-    })),
-    last: `${layers} ${layers === 1 ? "layer" : "layers"}`,
-    result: layers,
-    lights: [],
-  };
 }

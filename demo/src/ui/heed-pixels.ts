@@ -1,6 +1,6 @@
-// <heed-pixels>: a small picture whose pixels can be pointed at, or walked with the arrow keys, with the numbers as a table behind it.
+// <heed-pixels>: a small picture whose pixels can be pointed at, or walked with the arrow keys.
 
-import { behind, goalOf, h, heads, line } from "./dom.js";
+import { goalOf, h } from "./dom.js";
 import { exact } from "./numbers.js";
 
 export interface PixelsView {
@@ -16,9 +16,6 @@ export interface PixelsView {
   readonly cursor: number;
 }
 
-/** Of the table, and columns. */
-const MOST_ROWS = 32;
-
 export class HeedPixels extends HTMLElement {
   choose: (pixel: number) => void = () => {};
   #view: PixelsView | undefined;
@@ -27,18 +24,15 @@ export class HeedPixels extends HTMLElement {
   #canvas = h("canvas");
   #mark = h("span", { class: "pixel-mark", "aria-hidden": "true" });
   #stage = h("div", { class: "pixels-stage", tabindex: 0, role: "application" }, this.#canvas, this.#mark);
-  #table = h("table");
-  #behind = behind(this.#table);
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(h("p", { class: "pixels-caption" }, this.#title, " ", this.#about), this.#stage, this.#behind);
+    this.append(h("p", { class: "pixels-caption" }, this.#title, " ", this.#about), this.#stage);
     this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
     this.#stage.addEventListener("pointermove", (event) => {
       if (event.pointerType === "mouse" || event.buttons > 0) this.#pointed(event);
     });
     this.#stage.addEventListener("keydown", (event) => this.#key(event));
-    this.#behind.addEventListener("toggle", () => this.#tabulate());
   }
 
   show(view: PixelsView): void {
@@ -53,7 +47,6 @@ export class HeedPixels extends HTMLElement {
     Object.assign(this.#mark.style, { insetInlineStart: left, top, width: edge, height: edge });
     const here = `row ${row + 1}, column ${col + 1}: ${figuresAt(view, cursor).join(", ")}`;
     this.#stage.ariaLabel = `${view.title}, ${size} by ${size} pixels; ${here}`;
-    this.#tabulate();
   }
 
   #pointed(event: PointerEvent): void {
@@ -78,24 +71,6 @@ export class HeedPixels extends HTMLElement {
       ArrowUp: Math.max(0, row - 1) * size + col,
     });
     if (goal !== undefined) this.choose(goal);
-  }
-
-  /** The table is made only while it is open, because it has a thousand cells: of a larger picture those about the cursor. */
-  #tabulate(): void {
-    const view = this.#view;
-    if (view === undefined || !this.#behind.open) return;
-    const { size, cursor } = view;
-    const count = Math.min(size, MOST_ROWS);
-    const about = (place: number): number[] => {
-      const first = Math.max(0, Math.min(size - count, place - count / 2));
-      return Array.from({ length: count }, (_, index) => first + index);
-    };
-    const [rows, cols] = [about(Math.floor(cursor / size)), about(cursor % size)];
-    const lines = rows.map((row) => {
-      const figures = cols.map((col) => figuresAt(view, row * size + col).join(" "));
-      return line(String(row + 1), figures);
-    });
-    this.#table.replaceChildren(heads("", ...cols.map((col) => String(col + 1))), h("tbody", {}, ...lines));
   }
 }
 

@@ -57,7 +57,7 @@ const MOVED = {
   dictionary: ["cabinet"],
   "matrix-walk": ["walk"],
   "score-lab": ["lab"],
-  scale: ["row", "curves"],
+  scale: ["row"],
   masks: ["mask", "cost"],
   heads: ["heads", "layers", "counts"],
   order: ["words", "positions"],
@@ -70,7 +70,6 @@ const MOVED = {
 };
 const STILL = {
   dictionary: ["curve", "tastes", "numbers"],
-  "score-lab": ["cost"],
   scale: ["slopes"],
   order: ["trials"],
   learning: ["training", "lessons"],

@@ -69,12 +69,16 @@ describe.each(rooms)("the page $name", ({ file, next }) => {
       const page = visit();
       await page.emulateMedia({ reducedMotion: "reduce" });
       expect(await page.locator("#theme").getAttribute("data-now")).toBe(first);
-      // On a phone the readout is a bar over whatever scrolls below it, which axe takes for targets too small. It is examined on its own below.
-      await page.evaluate(() =>
-        document.querySelector<HTMLElement>(".readout")?.style.setProperty("position", "static"),
-      );
+      // On a phone the readout and a picture's controls are bars over whatever scrolls below them, which axe takes for targets too small. The
+      // readout is examined on its own below.
+      const bars = page.locator(".readout, .picture > .controls-options");
+      const put = (position: string) =>
+        bars.evaluateAll((all, position) => {
+          for (const bar of all) bar.style.position = position;
+        }, position);
+      await put("static");
       expect(await axeFindings(page)).toEqual([]);
-      await page.evaluate(() => document.querySelector<HTMLElement>(".readout")?.style.removeProperty("position"));
+      await put("");
       const wider = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );

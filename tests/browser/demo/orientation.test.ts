@@ -5,7 +5,7 @@ import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { demoInChromium } from "./chromium.js";
 import { column } from "./numbers.js";
-import { cell, chooseBy, hashOf, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
+import { cell, chooseBy, hover, kernelAnswered, readMatrix, readTold, reload } from "./page.js";
 
 const { answered, open } = demoInChromium();
 
@@ -22,11 +22,10 @@ async function shown(page: Page): Promise<Map<string, number[][]>> {
 
 describe.each([
   ["dictionary.html#of=movies&who=2", "vector", "K", 3, 1],
-  ["masks.html#L=5&S=7&causal=lower-right", "query", "A", 3, 1],
   ["order.html#kind=rope", "word", "Q", 3, 1],
   ["order.html#kind=relative&t=now+then", "word", "B", 1, 0],
   ["what-else.html#as=layer", "vector", "Wd", 2, 1],
-  ["what-else.html#as=graph", "node", "A", 2, 3],
+  ["what-else.html#as=graph", "vector", "A", 2, 3],
 ] as const)("%s", (path, thing, name, row, col) => {
   test("every matrix is turned, and its cells tell what they told", async () => {
     const page = await answered(path);
@@ -64,14 +63,4 @@ test("a number is changed where it stands now", async () => {
   expect((await readMatrix(page, "X"))[5]?.[2]).toBe(0.75);
   await chooseBy(page, "row");
   expect((await readMatrix(page, "X"))[2]?.[5]).toBe(0.75);
-});
-
-test("a mask is painted where the pair stands now", async () => {
-  const page = await open("masks.html#L=5&S=7&causal=none&by=columns");
-  const place = page.locator('heed-mask td[data-row="6"][data-col="1"]');
-  await place.click();
-  expect(await place.textContent()).toBe("hidden by hand");
-  // Row * keys + column, of query 2 and key 7.
-  expect(await hashOf(page)).toContain(`hide=${1 * 7 + 6}`);
-  expect(await page.locator(".readout-subject span").textContent()).toBe("q2 sees k7?");
 });

@@ -6,7 +6,7 @@ import { attention } from "../../../web/src/reference/index.js";
 import { demoInChromium } from "./chromium.js";
 import { copied, runUnderNode } from "./copied.js";
 import { compare, HALF_OF_FOUR_DECIMALS, halfOfCell, inOne, total } from "./numbers.js";
-import { cell, hashOf, hover, kernelAnswered, linesOf, readMatrix, readNumber, readTold, reload } from "./page.js";
+import { hashOf, hover, kernelAnswered, linesOf, readMatrix, readNumber, readTold, reload } from "./page.js";
 import { jsonOf, saved } from "./saved.js";
 
 const { answered, open } = demoInChromium();
@@ -80,19 +80,6 @@ describe("the row that is shown", () => {
     expect(Math.abs(told.result / wanted - 1)).toBeLessThan(0.05);
     expect(told.last.replaceAll("−", "-")).toContain(` = ${told.result.toExponential(1)}`);
   });
-
-  test("the keyboard walks the slopes, each of which follows from two shares", async () => {
-    const page = await answered("scale.html#d=4&scale=root");
-    const { weights } = await rowOf(page);
-    const slopes = await readMatrix(page, "J");
-    const own = weights.flatMap((a, i) => weights.map((b, j) => (i === j ? a * (1 - a) : -a * b)));
-    compare(slopes, own);
-    await cell(page, "J", 0, 0).focus();
-    await page.keyboard.press("ArrowRight");
-    const told = await readTold(page);
-    expect(told.subject).toBe("∂a1 / ∂z2");
-    expect(Math.abs(told.result - (own[1] ?? Number.NaN))).toBeLessThanOrEqual(HALF_OF_FOUR_DECIMALS);
-  });
 });
 
 async function columnOf(chart: Locator, index: number): Promise<number[]> {
@@ -132,7 +119,7 @@ test("the ball stands on the largest weight, on a slope of a (1 - a)", async () 
 test("how often key 1 is right does not depend on the temperature, how sure the weights are does", async () => {
   const read = async (temperature: number): Promise<[right: number, sure: number]> => {
     const page = await answered(`scale.html#d=32&scale=root&like=0.3&T=${temperature}`);
-    const text = (await page.locator('[data-picture="curves"] .picture-text').textContent()) ?? "";
+    const text = (await page.locator('[data-picture="row"] .picture-text').textContent()) ?? "";
     const [, right, sure] = /for (\d+) of 64 queries.* is (\d+)\s% on average/.exec(text) ?? [];
     return [Number(right), Number(sure)];
   };
@@ -142,48 +129,6 @@ test("how often key 1 is right does not depend on the temperature, how sure the 
   expect(cold[0]).toBeGreaterThan(16);
   expect(cold[1]).toBeGreaterThan(90);
   expect(hot[1]).toBeLessThan(25);
-});
-
-describe("the curves", () => {
-  const column = (page: Page, chart: number, index: number): Promise<number[]> =>
-    columnOf(page.locator(".charts heed-chart").nth(chart), index);
-
-  test("the spread of the scores grows as the root of the width, and stays at 1 when divided by it", async () => {
-    const page = await open("scale.html#n=12");
-    const [widths, free, divided] = [await column(page, 0, 0), await column(page, 0, 1), await column(page, 0, 2)];
-    widths.forEach((width, index) => {
-      // 768 scores of 64 queries. The error of a query's own length, √(1/2d), is averaged over the queries.
-      const bound = 5 * Math.sqrt(1 / (2 * 768) + 1 / (8 * width * 64) + 1 / (2 * 64 * 12));
-      expect(Math.abs((free[index] ?? Number.NaN) / Math.sqrt(width) - 1)).toBeLessThan(bound);
-      expect(Math.abs((divided[index] ?? Number.NaN) - (free[index] ?? 0) / Math.sqrt(width))).toBeLessThan(1e-4);
-    });
-  });
-
-  test("without the division entropy and slope die; with it they do not", async () => {
-    const page = await open("scale.html");
-    for (const chart of [1, 2]) {
-      const [free, divided] = [await column(page, chart, 1), await column(page, chart, 2)];
-      expect(free.at(-1) ?? Number.NaN).toBeLessThan(0.25 * (free[0] ?? 0));
-      expect(divided.at(-1) ?? Number.NaN).toBeGreaterThan(0.8 * (divided[0] ?? 0));
-    }
-  });
-
-  test("the arrow keys on a curve change the width, and the address with it", async () => {
-    const page = await open("scale.html");
-    await page.getByRole("slider", { name: /Mean entropy/ }).press("ArrowRight");
-    expect(await hashOf(page)).toContain("d=96");
-    await kernelAnswered(page);
-    expect((await rowOf(page)).q[0]).toHaveLength(96);
-  });
-
-  test("over the temperature, entropy goes from nothing to that of equal shares", async () => {
-    const page = await open("scale.html#scale=root");
-    await page.getByRole("group", { name: "Curves over" }).getByRole("radio", { name: "temperature" }).check();
-    const entropies = await column(page, 1, 2);
-    expect(entropies[0] ?? Number.NaN).toBeLessThan(0.2);
-    expect(entropies.at(-1) ?? Number.NaN).toBeGreaterThan(Math.log(8) - 0.01);
-    expect([...entropies].sort((a, b) => a - b)).toEqual(entropies);
-  });
 });
 
 test("the state survives a reload, and another draw gives other numbers", async () => {
@@ -236,7 +181,7 @@ test("a picture can be taken away as SVG and PNG", async () => {
   const shares = await page.locator('heed-matrix[data-name="A"] td[data-row]').allTextContents();
   expect(texts).toEqual(expect.arrayContaining(["k1", "k4", "weight", ...shares]));
   expect(drawing).not.toMatch(/oklch|color-mix|var\(/);
-  const png = await saved(page, "curves", "PNG");
+  const png = await saved(page, "slopes", "PNG");
   expect(png.subarray(1, 4).toString("latin1")).toBe("PNG");
   expect(png.length).toBeGreaterThan(10_000);
 });

@@ -21,7 +21,7 @@ const ROOMS: readonly (readonly [string, readonly [string, number, number], stri
   ["matrix-walk.html#step=output&by=columns", ["O", 3, 1], "cell=O.1.3"],
   ["dictionary.html", ["S", 0, 3], "cell=S.0.3"],
   ["score-lab.html", ["A", 3, 2], "cell=A.3.2"],
-  ["scale.html", ["J", 1, 2], "cell=J.1.2"],
+  ["scale.html", ["A", 0, 2], "cell=A.0.2"],
   ["masks.html", ["A", 1, 2], "cell=A.1.2"],
   ["heads.html#h=2&step=attend", ["A-1", 2, 3], "cell=A-1.2.3"],
   ["heads.html#too=wide", ["A2-0", 0, 5], "cell=A2-0.0.5"],
