@@ -29,7 +29,7 @@ test.each([
   ["a dense layer", "what-else.html#as=layer", boardOf("layer")],
   ["fast weights", "what-else.html#as=layer", boardOf("fast-weights")],
   ["a graph", "what-else.html#as=graph", boardOf("graph")],
-  ["a date as it is written", "translation.html", '[data-picture="translation"] .with-slider input'],
+  ["a date as it is written", "translation.html", '[data-picture="translation"] .board input'],
 ])("%s", async (_, path, slider) => {
   const page = await answered(path, { reducedMotion: "no-preference" });
   const perFrame = await workPerFrame(page, () => slide(page, slider));
