@@ -8,8 +8,8 @@ import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src
 import { Board } from "../../src/ui/board.js";
 import { button, h, heads, tableFrame } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
-import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
 import { told, worded } from "../../src/ui/named-matrices.js";
+import { endsSwapped, orderBoard } from "../../src/ui/order-board.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { callsOf, heedCode, type OrderAnswer, readAnswers, torchCode } from "./calls.js";
 import { controls } from "./controls.js";
@@ -27,12 +27,11 @@ const store = new Store(ORDER_STATE);
 function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): BuiltRoom<MatrixName> {
   const { matrices, teller } = room;
   const { show: showControls, menu, ...below } = controls(store);
-  const order = new HeedOrder();
-  order.handlers = {
+  const order = orderBoard({
     move: (places) => store.change({ order: places }, "run"),
     choose: (word) => store.change({ asker: word }),
     pick,
-  };
+  });
   const sliding = new Board({ steps: SLIDE_STEPS, rests: SLIDE_STEPS.length - 1, picked: pick });
   /** Below the words, which it must not move. */
   const verdict = h("p", { class: "picture-text verdict" });
@@ -57,7 +56,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
     name: "words",
     title: "The same words in any order",
     body: [
-      order,
+      order.element,
       legend({ share: "attention weights", value: "output above 0", below: "below 0", line: "as written" }),
       h("div", { class: "menu-line" }, swap, ...moves),
       verdict,

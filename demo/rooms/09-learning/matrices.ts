@@ -3,19 +3,10 @@
 import { along, at, down, fill, unstack } from "../../src/model/matrix.js";
 import { softmax } from "../../src/model/softmax.js";
 import { lit, products, softened } from "../../src/ui/explanation.js";
-import { type Telling, weighed } from "../../src/ui/named-matrices.js";
+import { numbered, type Telling, weighed } from "../../src/ui/named-matrices.js";
 import { exact, small, timesTold } from "../../src/ui/numbers.js";
 import type { LearningAnswer } from "./calls.js";
-import {
-  finiteDifference,
-  INPUTS,
-  KEYS,
-  type LearningScene,
-  numbered,
-  type Part,
-  VALUE_WIDTH,
-  WIDTH,
-} from "./scene.js";
+import { finiteDifference, INPUTS, KEYS, type LearningScene, type Part, VALUE_WIDTH, WIDTH } from "./scene.js";
 import { LETTERS, watched, without } from "./state.js";
 import type { Moment } from "./training.js";
 

@@ -24,7 +24,7 @@ test.each([
   ["widths", "scale.html", '[data-picture="row"] input[type="range"]'],
   ["masks", "masks.html", BOARD],
   ["heads", "heads.html#h=4", BOARD],
-  ["words that change places", "order.html", 'heed-order input[type="range"]'],
+  ["words that change places", "order.html", '.order-board input[type="range"]'],
   ["a convolution", "what-else.html", boardOf("convolution")],
   ["a dense layer", "what-else.html#as=layer", boardOf("layer")],
   ["fast weights", "what-else.html#as=layer", boardOf("fast-weights")],
