@@ -4,7 +4,7 @@ import { labelsOf, type State, type WalkStore } from "../../src/model/state.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { LEAST_WIDTH, MOST_WIDTH } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
-import { chips, choice, slider } from "../../src/ui/controls.js";
+import { boundChoice, chips, choice, slider } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/named-matrices.js";
 import { exact } from "../../src/ui/numbers.js";
@@ -25,21 +25,17 @@ export function options(store: WalkStore) {
   const heads = choice("Heads", HEADS, (value) => store.change({ heads: Number(value), head: 0 }));
   const scale = choice("Scale", { root: "1/√d", one: "none", own: "own" }, chooseScale);
   const ownScale = slider("× scale", { least: 0, most: 3, step: 0.01 }, (own) => store.change({ scale: own }));
-  const causal = choice(
-    "Causal",
-    [
-      { value: "none", text: "off", about: "Every word sees every word" },
-      { value: "lower-right", text: "on", about: "No word sees a later one; the last query meets the last key" },
-      { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
-    ],
-    (value) => store.change({ causal: value }),
-  );
+  const causal = boundChoice(store, "causal", "Causal", [
+    { value: "none", text: "off", about: "Every word sees every word" },
+    { value: "lower-right", text: "on", about: "No word sees a later one; the last query meets the last key" },
+    { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
+  ]);
   const asking = slider("Queries", { least: 1, most: MOST_TOKENS, step: 1 }, (count) =>
     store.change({ asking: count >= labelsOf(store.state).length ? 0 : count }),
   );
   const hide = chips("Hide words from everybody (padding)", (hidden) => store.change({ hidden }));
   const hiding = h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), hide.element);
-  const all = [order, width, heads, scale, ownScale, causal, asking].map(({ element }) => element);
+  const first = [order, width, heads, scale, ownScale].map(({ element }) => element);
 
   const show = (state: State, walk: Walk): void => {
     const { labels, askers, headWidth } = walk;
@@ -54,13 +50,10 @@ export function options(store: WalkStore) {
     scale.show(isOwn ? "own" : state.scale === "root" ? "root" : "one");
     ownScale.show(walk.scale, `× ${exact(walk.scale, 3)}`);
     ownScale.enable(isOwn);
-    causal.show(state.causal === "upper-left" && !differ ? "lower-right" : state.causal);
-    causal.label("lower-right", differ ? "lower right" : "on");
-    causal.element.classList.toggle("aligned", !differ);
     asking.limit(Math.max(1, labels.length));
     const some = askers.length === 1 ? "the last word" : `last ${askers.length} words`;
     asking.show(askers.length, differ ? some : "every word");
     hide.show(labels, state.hidden);
   };
-  return { more: [...all, hiding], menu: [byChoice(store, "word")], show };
+  return { more: [...first, causal, asking.element, hiding], menu: [byChoice(store, "word")], show };
 }

@@ -3,6 +3,7 @@
 import { type FlowSelection, HeedFlow } from "heed/viz";
 import { at, fill, identity, type Matrix, singleRows } from "../../src/model/matrix.js";
 import { INITIAL, isNameless, type State, type WalkStore } from "../../src/model/state.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { cutIntoWords, LONGEST_TEXT, MOST_TOKENS } from "../../src/model/tokens.js";
 import { meaningOf, WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
@@ -126,16 +127,12 @@ function caption(walk: Walk, weights: readonly number[] | undefined, asker: numb
   const name = (label: string): HTMLElement =>
     h("b", { class: walk.unknown.includes(label) ? "noted" : undefined }, h("bdi", {}, label));
   if (weights === undefined) return [name(word), " does not ask: only the last words do."];
-  const best = weights
-    .map((weight, key) => ({ weight, key }))
-    .filter(({ weight }) => weight >= 0.03)
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, 3);
+  const best = strongestOf(weights, 3).filter((key) => (weights[key] ?? 0) >= 0.03);
   if (best.length === 0) return [name(word), " may see no word at all: its output is zero."];
-  const list = best.flatMap(({ weight, key }, index): (Node | string)[] => [
+  const list = best.flatMap((key, index): (Node | string)[] => [
     index === 0 ? "" : ", ",
     name(walk.labels[key] ?? ""),
-    ` ${percent(weight)}`,
+    ` ${percent(weights[key] ?? 0)}`,
   ]);
   const head = state.heads > 1 ? ` (head ${state.head + 1} of ${state.heads})` : "";
   return [name(word), " → ", ...list, `${head}.`];

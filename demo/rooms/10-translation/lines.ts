@@ -2,6 +2,7 @@
 // weights. The character that is pointed at, or was written last, shows its own lines alone, with their figures.
 
 import { at } from "../../src/model/matrix.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { Board, figure, type Shape, shape, type View } from "../../src/ui/board.js";
 import { h, oneStop } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
@@ -121,11 +122,10 @@ function wrapped(text: string, most: number): readonly string[] {
 
 /** "“3” looks at “r” 42 %, “d” 30 %": the three largest weights. */
 export function saidOf({ text, date, weights }: Reading, character: number): string {
-  const looks = Array.from(text, (letter, index) => ({ letter, weight: at(weights, character, index) }))
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, 3)
-    .filter(({ weight }) => weight >= LEAST_FIGURE)
-    .map(({ letter, weight }) => `${nameOf(letter)} ${percent(weight)}`);
+  const all = Array.from(text, (_, index) => at(weights, character, index));
+  const looks = strongestOf(all, 3)
+    .filter((index) => (all[index] ?? 0) >= LEAST_FIGURE)
+    .map((index) => `${nameOf(text[index] ?? "")} ${percent(all[index] ?? 0)}`);
   return `${nameOf(date[character] ?? "")} looks at ${looks.join(", ")}`;
 }
 
