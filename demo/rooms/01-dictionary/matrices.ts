@@ -118,7 +118,6 @@ function contentOf(v: Matrix, key: number, names: readonly string[]): string {
 export function curveView(scene: DictionaryScene, answer?: DictionaryAnswer): ChartView | undefined {
   const { curve, k, v, q, state } = scene;
   if (curve === undefined) return undefined;
-  const output = answer?.curve ?? curve.output;
   const { weights } = answer ?? scene;
   const values = Array.from(v.data);
   const [least, most] = [Math.min(0, ...values), Math.max(1, ...values)];
@@ -131,7 +130,7 @@ export function curveView(scene: DictionaryScene, answer?: DictionaryAnswer): Ch
     x: { name: "GPA", values: GRID, log: false, ticks: [1.5, 2, 2.5, 3, 3.5, 4, 4.5] },
     y: { name: "salary, thousand a year (invented)", least, most: most * 1.1 },
     series: [
-      { name: estimate, values: GRID.map((_, row) => at(output, row, 0)), tone: "query" },
+      { name: estimate, values: GRID.map((_, row) => at(curve.output, row, 0)), tone: "query" },
       { name: "plain average", values: GRID.map(() => mean), tone: "soft", dashed: true },
     ],
     dots: values.map((salary, key) => ({

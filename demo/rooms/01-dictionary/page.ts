@@ -94,7 +94,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
       data: () => ({
         state: room.scene.state,
         grades: GRID,
-        estimates: Array.from((room.answer?.curve ?? room.scene.curve?.output)?.data ?? []),
+        estimates: Array.from(room.scene.curve?.output.data ?? []),
       }),
     }),
     tastes: picture({

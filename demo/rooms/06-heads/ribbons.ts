@@ -64,7 +64,7 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
   const cells = (key: string, [top, height]: readonly [number, number], cellAt: (word: number, col: number) => Cell) =>
     words.flatMap((_, word) =>
       columns.map((col) => {
-        const place = { x: lanes.left(col), y: top + word * height, width: lanes.column - 1.5, height };
+        const place = { x: lanes.left(col), y: top + word * height, width: Math.max(0, lanes.column - 1.5), height };
         const { value, ...look } = cellAt(word, col);
         const depth = 0.1 + 0.8 * Math.min(1, Math.abs(value));
         const below = value < -1e-9 ? { class: "tone-below" } : {};
