@@ -49,7 +49,7 @@ const [LARGEST, SMALLEST, NARROWEST, GAP] = [28, 11, 30, 17];
 const GLIDE = { duration: 300, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
 /** Pixels: less is a click. */
 const DRAG_FROM = 6;
-/** Of the lanes; there is no room for a third one above the line, so that such a word is not seen on its way. */
+/** Of the lanes; there is no room for a third one above the line, so that further words are not seen on their way. */
 const LEVELS = { line: 0, above: 1, below: 2, unseen: 1 } as const;
 type Lane = keyof typeof LEVELS;
 
@@ -269,18 +269,11 @@ function edgesOf(places: Places, { gap, widths, start }: Sizes): readonly number
   return edges;
 }
 
-/** The lane of each word. The longest sequence of words that keep their order stays in the line; of two others that cross, one goes above and one below. */
+/** The lane of each word. The longest sequence of words that keep their order stays in the line; the first other goes above, the second below. */
 function lanesOf(before: Places, after: Places): ReadonlyMap<number, Lane> {
-  const places = new Map(before.map((word, place) => [word, place]));
-  const from = after.map((word) => places.get(word) ?? 0);
-  const lanes = new Map<number, Lane>(longestRun(from).map((to) => [after[to] ?? 0, "line"]));
-  after.forEach((word, to) => {
-    if (lanes.has(word)) return;
-    const crossed = after.filter((_, other) => to < other !== (from[to] ?? 0) < (from[other] ?? 0));
-    const taken = crossed.map((other) => lanes.get(other));
-    lanes.set(word, (["above", "below"] as const).find((lane) => !taken.includes(lane)) ?? "unseen");
-  });
-  return lanes;
+  const stay = longestRun(after.map((word) => before.indexOf(word))).map((to) => after[to]);
+  const leave = after.filter((word) => !stay.includes(word));
+  return new Map(leave.map((word, index) => [word, (["above", "below"] as const)[index] ?? "unseen"]));
 }
 
 /** The indices of the longest ascending subsequence. */
