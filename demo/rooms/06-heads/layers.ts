@@ -72,7 +72,7 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
 
 /** What "it" asks for in layer 2, property by property. */
 function barsOf(query: readonly number[], width: number): readonly Shape[] {
-  const room = Math.min(110, (width - FIGURES) / toy.KEY_WIDTH);
+  const room = Math.max(12, Math.min(110, (width - FIGURES) / toy.KEY_WIDTH));
   const start = { "text-anchor": "start" };
   return [
     figure("bars", "layer 2’s query", [0, BASE + BARS - 2], start),
