@@ -98,7 +98,7 @@ export function viewOf(name: MatrixName, scene: OrderScene, answer?: OrderAnswer
       tell: (row, col, result) => {
         if (kind === "learned") {
           return {
-            sentence: `Row ${shift + row} of a table. In a model, training finds these numbers; here they are random, of table ${state.seed}.`,
+            sentence: `Row ${shift + row} of a table. In a model, training finds these numbers; here they are random.`,
           };
         }
         const [pair, wave] = [col >> 1, col % 2 === 0 ? "sin" : "cos"];
