@@ -28,7 +28,13 @@ export function linesOf(pointed: (character: number, held: boolean) => void, mov
   const date = h("div", { class: "written", role: "group", "aria-label": label }, ...buttons);
   oneStop(date, buttons);
   const steps = Array.from({ length: ANSWER + 1 }, (_, count) => `${count} of ${ANSWER} written`);
-  const board = new Board({ steps, seconds: SECONDS_A_CHARACTER, moved: (at) => moved(Math.round(at)) });
+  const board = new Board({
+    steps,
+    seconds: SECONDS_A_CHARACTER,
+    moved: (at) => {
+      if (Math.round(at) !== written) moved(Math.round(at));
+    },
+  });
   board.element.firstElementChild?.append(date);
   let reading: Reading | undefined;
   let [written, hovered, held] = [ANSWER, -1, -1];
