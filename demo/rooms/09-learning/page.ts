@@ -66,6 +66,8 @@ function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): B
       return { name: "M", row, col: bestOf(view("M").matrix, row) };
     },
     explain: (spot) => told(view(spot.name), spot),
+    // Before training, nothing shall suggest a guess.
+    light: (all) => matrices.light(all.filter(({ name }) => name !== "M" || training.moment() !== undefined)),
     show: () => {
       const { scene } = room;
       matrices.show(view);
