@@ -12,6 +12,8 @@ import { type WebKit, wantedBrowsers } from "./scripts/toolchain/browsers.js";
 import { whyNoDebian } from "./scripts/toolchain/debian.js";
 import { findToolchain } from "./scripts/toolchain/find.js";
 import { conformance } from "./tests/conformance/plugin.js";
+import { DAY_SEED } from "./tests/support/day.js";
+import { roundsOf } from "./tests/support/rounds.js";
 import { webkit } from "./tests/support/webkit.js";
 import { probe } from "./web/src/platform/features.js";
 import { currentHost } from "./web/src/platform/host.js";
@@ -73,6 +75,7 @@ interface Pages {
   readonly isolated: boolean;
   readonly relaxedSimd: boolean;
   readonly include?: string[];
+  readonly provide?: Partial<ProvidedContext>;
 }
 
 const BROWSER_TESTS = ["tests/browser/*.test.ts", "tests/conformance/*.browser.test.ts"];
@@ -85,6 +88,7 @@ function pages({
   isolated,
   relaxedSimd,
   include = BROWSER_TESTS,
+  provide = {},
 }: Pages): TestProjectConfiguration {
   return {
     plugins: [conformance()],
@@ -94,7 +98,7 @@ function pages({
     test: {
       name,
       include,
-      provide: { isolated, relaxedSimd },
+      provide: { isolated, relaxedSimd, ...provide },
       testTimeout: 120_000,
       hookTimeout: 120_000,
       browser: { enabled: true, headless: true, screenshotFailures: false, provider, instances: [{ browser }] },
@@ -116,8 +120,15 @@ function chromium(name: string, isolated: boolean, executablePath: string): Test
 function webgpu(executablePath: string): TestProjectConfiguration {
   const args = [...rootless(), ...SOFTWARE_GPU];
   const provider = playwright({ launchOptions: { executablePath, args } });
-  const include = ["tests/gpu/*.test.ts"];
-  return pages({ name: "chromium-webgpu", browser: "chromium", provider, isolated: true, relaxedSimd: true, include });
+  return pages({
+    name: "chromium-webgpu",
+    browser: "chromium",
+    provider,
+    isolated: true,
+    relaxedSimd: true,
+    include: ["tests/gpu/*.test.ts"],
+    provide: { drawn: { seed: DAY_SEED, cases: roundsOf(8) } },
+  });
 }
 
 /** An ordinary Firefox, driven by WebDriver BiDi. Playwright's own Firefox would have to be newer than Debian's. */

@@ -1,5 +1,5 @@
 // Random testing for as long as one likes: `npm run fuzz -- --minutes 10`, with `--seed S` to repeat a run, `--only NAME` for one property,
-// `--cpp` for the packed calls that C++ reads, under sanitizers.
+// `--cpp` for the packed calls that C++ reads, under sanitizers, `--gpu` for attention on Chromium's software GPU.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Date.now() / 1000)) },
     only: { type: "string" },
     cpp: { type: "boolean", default: false },
+    gpu: { type: "boolean", default: false },
   },
 });
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
@@ -29,27 +30,31 @@ if (values.cpp) {
   const toolchain = await step("find the toolchain", () => findToolchain({ need: ["native", "tests"] }));
   await fuzzCpp(toolchain, { minutes, seed });
 } else {
-  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests"] }));
+  const toolchain = await step("find the toolchain", () =>
+    values.gpu ? findToolchain({ need: ["wasm", "tests", "chromium"] }) : findToolchain({ need: ["wasm", "tests"] }),
+  );
   await build({ toolchain });
   await fuzzTypeScript(toolchain.env);
 }
 
 /**
- * All properties, each for its share of the time, and files that chance has spoilt.
+ * All properties, each for its share of the time, and files that chance has spoilt; or so many problems on the GPU.
  * @param {NodeJS.ProcessEnv} env
  */
 async function fuzzTypeScript(env) {
-  const { only } = values;
-  const args = ["run", "--project=unit", "tests/fuzz/", "fuzz.test.ts", "--maxWorkers=1"];
+  const { gpu, only } = values;
+  const args = gpu
+    ? ["--project=chromium-webgpu", "tests/gpu/sweep.test.ts"]
+    : ["--project=unit", "tests/fuzz/", "fuzz.test.ts", "--maxWorkers=1"];
   if (only !== undefined) args.push("-t", only);
-  await run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...args], {
+  await run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], {
     cwd: root,
     env: {
       ...env,
       HEED_FUZZ_SEED: String(seed),
       HEED_FUZZ_MS: String(Math.round((60_000 * minutes) / (only === undefined ? PROPERTIES : 1))),
       HEED_SEED: String(seed),
-      HEED_FUZZ: String(Math.ceil(2000 * minutes)),
+      HEED_FUZZ: String(Math.ceil((gpu ? 100 : 2000) * minutes)),
     },
     quiet: false,
     title: `try random problems for ${minutes} minutes`,

@@ -1,5 +1,5 @@
-// One page of everything that README and docs claim, measured in this run: the benches in Chromium, the errors, the conformance cases, the
-// sizes. `--quick` takes fewer shapes and rounds, and `--only web,train` some of the parts.
+// One page of everything that README and docs claim, measured in this run: the benches in Chromium and in Node, the errors, the conformance
+// cases, the sizes. `--quick` takes fewer shapes and rounds, and `--only web,train` some of the parts.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
@@ -12,11 +12,18 @@ import { Failure, note, report, run, step } from "../lib/steps.js";
 import { root } from "../make/root.js";
 import { sizesFile } from "../make/sizes.js";
 import { findToolchain } from "../toolchain/find.js";
-import { nodeFlags } from "./program.js";
+import { nodeFlags, runProgram } from "./program.js";
 
 const folder = join(root, "build", "bench", "report");
 const web = join(root, "bench", "web");
-const PARTS = ["web", "train", "models", "numerics", "conformance"];
+const PARTS = ["web", "train", "models", "weights", "programs", "numerics", "conformance"];
+
+/** Benches in Node that print lines, by title. */
+const PROGRAMS = {
+  "One query beside plain reading": ["bench/decode/run.js"],
+  "One query, KV caches of f16 and int8": ["bench/caches.js"],
+  "Masks and scores as expressions; half of the pairs": ["bench/structure.js"],
+};
 
 /** @param {string} path */
 const read = (path) => JSON.parse(readFileSync(path, "utf8"));
@@ -42,7 +49,9 @@ export async function benchReport(args) {
 
 /** @param {readonly string[]} parts @param {boolean} isQuick */
 async function measured(parts, isQuick) {
-  const toolchain = await step("find the toolchain", () => findToolchain({ need: ["wasm", "tests", "chromium"] }));
+  const toolchain = await step("find the toolchain", () =>
+    findToolchain({ need: ["wasm", "native", "tests", "chromium"] }),
+  );
   await build({ toolchain });
   await ensureDependencies(web);
   if (parts.includes("web"))
@@ -78,6 +87,15 @@ async function measured(parts, isQuick) {
     web: await found("web", () => page("web")),
     train: await found("train", () => page("train")),
     models: await found("models", () => (isQuick ? page("models", tokens) : page("models", []))),
+    weights: await found("weights", () => page("weights")),
+    programs: await found("programs", async () => {
+      /** @type {Record<string, string>} */ const printed = {
+        "The kernels": await runProgram(toolchain, "wasm-relaxed", "cpp", "heed_bench"),
+      };
+      for (const [title, program] of Object.entries(PROGRAMS))
+        printed[title] = (await node(...nodeFlags("wasm-relaxed"), ...program)).stdout;
+      return printed;
+    }),
     numerics: await found("numerics", async () => {
       const { output } = await node(...nodeFlags("wasm-relaxed"), join(root, "bench/numerics/run.js"));
       return Object.fromEntries(

@@ -1,12 +1,13 @@
 // Random problems with every option that the matrix knows, on the GPU, against the reference in double precision.
 
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { type Case, caseOf, cases, compute, firstError, type Sizes } from "../support/cases.js";
 import { WGSL } from "../support/error-model.js";
 import { openTested } from "../support/gpu-engine.js";
 import { Random } from "../support/random.js";
 
 const SEED = 20261122;
+const drawn = inject("drawn");
 const { heed, close } = await openTested();
 afterAll(close);
 
@@ -24,7 +25,7 @@ function shaped(): readonly Case[] {
 }
 
 describe("agrees with the reference", () => {
-  test.each([...cases(SEED, 16), ...shaped()])("$name", async (one) => {
+  test.each([...cases(SEED, 16), ...shaped(), ...cases(drawn.seed, drawn.cases)])("$name", async (one) => {
     expect(firstError(one, await compute(heed, one), WGSL)).toBeNull();
     const backend = one.options.blocks === undefined ? "webgpu" : "wasm";
     expect(heed.explain(one.query, one.key, one.value, one.options)).toMatchObject({ backend });

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import corpus from "../fuzz/corpus.json";
+import { DAY_SEED } from "./day.js";
 import { Random } from "./random.js";
 
 /** A whole number from one to another, both included. */
@@ -44,9 +45,6 @@ export class Drawn extends Random {
 
 const { env } = process;
 
-/** That of the day, so that all runs of a day agree, or that of a run that is repeated. */
-const SEED = Number(env["HEED_FUZZ_SEED"] ?? new Date().toISOString().slice(0, 10).replaceAll("-", ""));
-
 /** For how long each property is tried, in milliseconds; without, it is tried a number of times. */
 const TIME = env["HEED_FUZZ_MS"] === undefined ? undefined : Number(env["HEED_FUZZ_MS"]);
 
@@ -85,11 +83,11 @@ export async function tried(name: keyof typeof corpus, runs: number, property: P
   });
   const bounded = TIME === undefined ? { numRuns: runs } : { numRuns: 1e9, interruptAfterTimeLimit: TIME };
   try {
-    await fc.assert(body, { seed: SEED, ...bounded, includeErrorInReport: true });
+    await fc.assert(body, { seed: DAY_SEED, ...bounded, includeErrorInReport: true });
   } catch (error) {
-    const again = `npm run fuzz -- --seed ${SEED} --only "${name}"`;
+    const again = `npm run fuzz -- --seed ${DAY_SEED} --only "${name}"`;
     throw new Error(`${again}: ${error instanceof Error ? error.message : error}`);
   } finally {
-    if (TIME !== undefined) console.info(`${name}: ${executions} executions with seed ${SEED}`);
+    if (TIME !== undefined) console.info(`${name}: ${executions} executions with seed ${DAY_SEED}`);
   }
 }

@@ -8,6 +8,8 @@ declare module "vitest" {
     isolated: boolean;
     /** Whether the browser of this project has relaxed SIMD. */
     relaxedSimd: boolean;
+    /** Problems that the day draws for the GPU. */
+    drawn: { readonly seed: number; readonly cases: number };
     chromiumPath: string;
     /** Where the demo was built. */
     demo: string;

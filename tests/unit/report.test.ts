@@ -11,7 +11,16 @@ const DOCUMENTS: Documents = Object.fromEntries(
   ["README.md", "docs/performance.md", "docs/numerics.md", "docs/conformance.md"].map((path) => [path, text(path)]),
 );
 const RECORDED: Found = JSON.parse(text("tests/cases/report.json"));
-const NOTHING: Found = { ...RECORDED, web: null, train: null, models: null, numerics: null, conformance: null };
+const NOTHING: Found = {
+  ...RECORDED,
+  web: null,
+  train: null,
+  models: null,
+  weights: null,
+  programs: null,
+  numerics: null,
+  conformance: null,
+};
 
 describe("the page", () => {
   const page = reportPage(RECORDED, DOCUMENTS);
@@ -73,6 +82,27 @@ describe("a claim", () => {
   test("of a table of errors is its largest", () => {
     const numerics = { sizes: "| a | 1.0e-8 | 3.5e-7 |\n| b | 2.0e-9 | 1.0e-7 |" };
     expect(measuredOf({ ...RECORDED, numerics }, "the table “sizes”")).toBe("3.5e-7");
+  });
+
+  test("of what a bench in Node printed is in its lines", () => {
+    const programs = {
+      caches: "relaxed, 1 threads: ms\n32/32 heads, 4096 keys, dim 128: 9.31 ms, 1.90, 3.60",
+      structure: "causal by maskMod      12.10 ms, x 1.071\nhalf of the pairs, a window      6.00 ms, x 0.534",
+    };
+    expect(measuredOf({ ...RECORDED, programs }, "32 : 32, 4096, 128")).toBe("1.90 x, 3.60 x");
+    expect(measuredOf({ ...RECORDED, programs }, "causal 1.07")).toBe("1.07");
+    expect(measuredOf({ ...RECORDED, programs }, "0.53 to 0.55")).toBe("0.53");
+    expect(reportPage({ ...RECORDED, programs }, DOCUMENTS)).toContain("<pre>relaxed, 1 threads: ms\n32/32");
+  });
+
+  test("of a token is the plain reading of its weights over its time", () => {
+    const results = [
+      { name: "read@1", ms: null, rate: 20e9, samples: [], error: null, failure: null },
+      { name: "dist all", ms: 50, rate: null, samples: [], error: null, failure: null },
+    ];
+    const study = { shape: "llama-token", page: "isolated", threads: 1, weightBytes: 500e6, longestTasks: {}, results };
+    const models = { date: "", browser: "", machine: "", studies: [study], loaded: [] } as unknown as Found["models"];
+    expect(measuredOf({ ...RECORDED, models }, "a token, Llama-shaped")).toBe("50%, ");
   });
 
   test("whose words the document lost is an error", () => {

@@ -4,7 +4,7 @@ import { Worker as NodeWorker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
 import { attend, check } from "../../web/src/api/attention.js";
 import { workerSource } from "../../web/src/backends/wasm/generated/worker-source.js";
-import { createHeed, type Heed, type TensorLike } from "../../web/src/index.js";
+import { createHeed, type Heed, HeedError, type TensorLike } from "../../web/src/index.js";
 import { ATTENTION } from "../../web/src/operations/attention.js";
 import { cases, compute, differentIndex, errorOf, firstDifferentBit } from "../support/cases.js";
 import { type EngineKind, FEW_KINDS, nameOf, openBackend, openKind } from "../support/engines.js";
@@ -45,6 +45,45 @@ async function loseInCall(kind: EngineKind, worker: number, left: Partial<Heed["
   expect(differentIndex(output.data, expected.output.data)).toBe(-1);
   return heed;
 }
+
+/** Waits for shared memory that nobody has ended yet, each of which keeps its memory; and what resolves when there are so many. */
+function watchWaits(wanted: number) {
+  const atomics = Atomics as unknown as { waitAsync: (...given: unknown[]) => { value: unknown } };
+  const { waitAsync } = atomics;
+  let open = 0;
+  let reached = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const spy = vi.spyOn(atomics, "waitAsync").mockImplementation((...given) => {
+    const wait = waitAsync(...given);
+    open += 1;
+    if (open === wanted) reached();
+    void Promise.resolve(wait.value).then(() => {
+      open -= 1;
+    });
+    return wait;
+  });
+  return { begun, open: () => open, restore: () => spy.mockRestore() };
+}
+
+test.each(["disposed", "lost"])("an engine that is %s in the middle of a call leaves no wait behind", async (how) => {
+  const { workers, wasm } = ownWorkers();
+  const heed = await openKind({ variant: "simd", worker: "shared-memory" }, { threads: 2, wasm });
+  const waits = watchWaits(2);
+  try {
+    const { query, key, value } = LONG;
+    const calls = [1, 2].map(() => errorOf(() => heed.attention(query, key, value)));
+    await waits.begun;
+    if (how === "disposed") heed.dispose();
+    else await Promise.all(workers.map((worker) => worker.terminate()));
+    for (const error of await Promise.all(calls)) expect(error).toBeInstanceOf(HeedError);
+    await expect.poll(waits.open).toBe(0);
+  } finally {
+    heed.dispose();
+    waits.restore();
+  }
+});
 
 describe.each(FEW_KINDS.filter(({ worker }) => worker !== null))("$variant, $worker worker", (kind) => {
   test.each([2, 3])("%i threads are as many workers that all compute", async (threads) => {

@@ -1,8 +1,8 @@
 // What README and docs claim, in their own words, beside what a run measured. A claim whose words a document no longer has is an error, so
 // that the list cannot fall behind the documents.
 
-import { digits, quotient, small, times } from "../../table.js";
-import { lead, msOf, scaling } from "../lib/findings.js";
+import { digits, percent, quotient, small, times } from "../../table.js";
+import { lead, msOf, ofPeak, scaling } from "../lib/findings.js";
 import { PREFILL } from "../lib/shapes.js";
 import { rowsBelow } from "./markdown.js";
 
@@ -73,6 +73,12 @@ const SENTENCES = [
   ],
   [
     PERFORMANCE,
+    "causal 1.07, window 1.14, ALiBi 1.19, softcap 1.09 times",
+    ({ programs }) => ratios(programs, /^(?:causal|window|ALiBi|softcap).* by .*x (\S+)$/gm),
+  ],
+  [PERFORMANCE, "0.53 to 0.55 of the whole", ({ programs }) => ratios(programs, /^half of the pairs, .*x (\S+)$/gm)],
+  [
+    PERFORMANCE,
     "gradients differ from double precision by 1.4e-6 at most, jax-js's by 8.6e-6",
     ({ train }) => {
       const worst = ["heed", "jax"].map((who) => largest(train?.backward.map((study) => errorOf(study, who))));
@@ -88,12 +94,71 @@ export function claimsOf(found, documents) {
       throw new Error(`${where} no longer says: ${words}`);
     return { where, what: "", claimed: words, measured: measured(found) };
   });
-  return [...sentences, ...peers(found, documents), ...training(found, documents), ...numerics(found, documents)];
+  const tables = [prefill, peers, decode, tokens, training, numerics];
+  return [...sentences, ...tables.flatMap((rows) => rows(found, documents))];
+}
+
+/** The rows of a table of docs/performance.md. @param {Documents} documents @param {string} heading */
+const tableOf = (documents, heading) => rowsBelow(documents[PERFORMANCE] ?? "", heading);
+
+/** Of peak, which the document has from Node and a run from Chromium. @param {Found} found @param {Documents} documents @returns {readonly Claim[]} */
+function prefill({ web }, documents) {
+  return tableOf(documents, "## Prefill").map(([label = "", , share = ""]) => {
+    const study = web?.shapes.find(({ shape }) => shape === shapeNamed(label));
+    return {
+      where: PERFORMANCE,
+      what: `${label}, of peak on one thread, measured in Chromium`,
+      claimed: `${share} %`,
+      measured: study === undefined ? null : percent(ofPeak(study, 1, "relaxed")),
+    };
+  });
+}
+
+/** The speed-up by narrow caches, as bench/caches.js prints it. @param {Found} found @param {Documents} documents @returns {readonly Claim[]} */
+function decode({ programs }, documents) {
+  const printed = Object.values(programs ?? {}).join("\n");
+  return tableOf(documents, "## Decode").flatMap(([label = "", , , half = "", int8 = ""]) => {
+    const [, queryHeads, heads, keys, dim] = /^(\d+) : (\d+), (\d+), (\d+)$/.exec(label) ?? [];
+    if (keys === undefined) return [];
+    const line = printed.match(`${queryHeads}/${heads} heads, ${keys} keys, dim ${dim}: \\S+ ms, (\\S+), (\\S+)`);
+    return [
+      {
+        where: PERFORMANCE,
+        what: `one query, ${label}, caches of f16 and int8 over f32`,
+        claimed: `${half}, ${int8}`,
+        measured: line && `${line[1]} x, ${line[2]} x`,
+      },
+    ];
+  });
+}
+
+const TOKENS = { "Llama-shaped, 134 million": "llama-token", "GPT-2-shaped, 124 million": "gpt2" };
+
+/** A token beside plain reading of the weights. @param {Found} found @param {Documents} documents @returns {readonly Claim[]} */
+function tokens({ models }, documents) {
+  return tableOf(
+    documents,
+    "A token of a model reads every weight once. Random weights, an isolated page on a Xeon (Sapphire Rapids), six runs:",
+  ).map(([label = "", , one = "", , two = ""]) => {
+    const shares = [1, 2].map((threads) => {
+      const study = models?.studies.find(
+        (each) => each.shape === Reflect.get(TOKENS, label) && each.page === "isolated" && each.threads === threads,
+      );
+      const read = study?.results.find(({ rate }) => rate !== null)?.rate ?? null;
+      return study === undefined ? null : quotient(quotient(1000 * study.weightBytes, read), msOf(study, "dist all"));
+    });
+    return {
+      where: PERFORMANCE,
+      what: `a token, ${label}, of plain reading on one and two threads`,
+      claimed: `${one}, ${two}`,
+      measured: shares.every((share) => share === null) ? null : shares.map(percent).join(", "),
+    };
+  });
 }
 
 /** heed's lead over onnxruntime-web, as the table of docs/performance.md has it. @param {Found} found @param {Documents} documents @returns {readonly (Claim & { claims: readonly number[], is: readonly (number | null)[] })[]} */
 export function peers({ web }, documents) {
-  return rowsBelow(documents[PERFORMANCE] ?? "", "## Beside the peers").map(([label = "", , , one = "", two = ""]) => {
+  return tableOf(documents, "## Beside the peers").map(([label = "", , , one = "", two = ""]) => {
     const study = web?.shapes.find(({ shape }) => shape === shapeNamed(label));
     const is = [1, 2].map((threads) => (study === undefined ? null : lead(study, threads, "ort")));
     return {
@@ -115,7 +180,7 @@ export function shapeNamed(label) {
 
 /** @param {Found} found @param {Documents} documents @returns {readonly Claim[]} */
 function training({ train }, documents) {
-  const rows = rowsBelow(documents[PERFORMANCE] ?? "", "## Training");
+  const rows = tableOf(documents, "## Training");
   return rows.map(([label = "", , one = "", , two = "", tfjs = ""]) => {
     const model = /\((\d+) x (\d+)\)/.exec(label);
     const shape = label === "the same, causal" ? "8x1024x64c" : "8x1024x64";
@@ -149,6 +214,17 @@ function numerics(found, documents) {
     claimed: small(largestIn(table)),
     measured: found.numerics?.[name] === undefined ? null : small(largestIn(found.numerics[name])),
   }));
+}
+
+/** What bench/structure.js printed. @param {Found["programs"]} programs @param {RegExp} line */
+function ratios(programs, line) {
+  const found = Array.from(
+    Object.values(programs ?? {})
+      .join("\n")
+      .matchAll(line),
+    ([, ratio]) => Number(ratio),
+  );
+  return found.length === 0 ? null : found.map((ratio) => ratio.toFixed(2)).join(", ");
 }
 
 /** @param {string} table */

@@ -7,6 +7,7 @@ import { msOf } from "../lib/findings.js";
 import { modelsReport } from "../lib/models-report.js";
 import { trainingReport } from "../lib/training-report.js";
 import { webReport } from "../lib/web-report.js";
+import { weightsReport } from "../lib/weights-report.js";
 import { claimsOf, peers } from "./claims.js";
 import { bars, escaped } from "./plot.js";
 
@@ -19,6 +20,8 @@ import { bars, escaped } from "./plot.js";
  * @property {import("../lib/web-report.js").Findings | null} web
  * @property {import("../lib/training-report.js").Findings | null} train
  * @property {Parameters<typeof modelsReport>[0] | null} models
+ * @property {import("../lib/weights-report.js").Findings | null} weights
+ * @property {Readonly<Record<string, string>> | null} programs what benches in Node printed, by title
  * @property {Readonly<Record<string, string>> | null} numerics tables by name
  * @property {{ passed: number, failed: number, skipped: number } | null} conformance
  */
@@ -33,6 +36,8 @@ export function reportPage(found, documents) {
     ["Attention beside its peers", found.web && tables(webReport(found.web))],
     ["Training beside its peers", found.train && tables(trainingReport(found.train))],
     ["Models and tokens", found.models && tables(modelsReport(found.models))],
+    ["Weights of 32, 16, 8 and 4 bits", found.weights && tables(weightsReport(found.weights))],
+    ["Kernels, decode and expressions in Node", found.programs && printed(found.programs)],
     ["Errors, by docs/numerics.md", found.numerics && tables(named(found.numerics))],
     ["Downloads", sizesTable(found.sizes)],
   ];
@@ -70,7 +75,9 @@ function claims(found, documents) {
     ({ where, what, claimed, measured }) =>
       `<tr><td>${escaped(what === "" ? claimed : `${what}: ${claimed}`)} <small>${escaped(where)}</small></td><td>${measured === null ? "<small>not measured in this run</small>" : escaped(measured)}</td></tr>`,
   );
-  return frame(`<thead><tr><th>claimed</th><th>measured</th></tr></thead><tbody>${rows.join("\n")}</tbody>`);
+  return frame(
+    `<table><thead><tr><th>claimed</th><th>measured</th></tr></thead><tbody>${rows.join("\n")}</tbody></table>`,
+  );
 }
 
 /** @param {Found} found @param {Documents} documents */
@@ -112,6 +119,12 @@ function conformance({ conformance: counts }, documents) {
   return `<p>docs/conformance.md names ${claimed}. In Node, on every variant with and without workers: ${passed} tests passed, ${failed} failed, ${skipped} were left out.</p>`;
 }
 
+/** @param {Readonly<Record<string, string>>} programs */
+const printed = (programs) =>
+  Object.entries(programs)
+    .map(([title, text]) => `<h3>${escaped(title)}</h3>\n${frame(`<pre>${escaped(text.trim())}</pre>`)}`)
+    .join("\n");
+
 /** @param {Record<string, string>} found */
 const named = (found) =>
   Object.entries(found)
@@ -136,11 +149,13 @@ function sizesTable(sizes) {
         ]),
   );
   const lines = rows.map(([name, bytes]) => `<tr><td>${name}</td><td>${(Number(bytes) / 1000).toFixed(1)}</td></tr>`);
-  return frame(`<thead><tr><th>file</th><th>kB, brotli</th></tr></thead><tbody>${lines.join("")}</tbody>`);
+  return frame(
+    `<table><thead><tr><th>file</th><th>kB, brotli</th></tr></thead><tbody>${lines.join("")}</tbody></table>`,
+  );
 }
 
-/** @param {string} table */
-const frame = (table) => `<div class="frame"><table>${table}</table></div>`;
+/** What may be wider than a phone. @param {string} content */
+const frame = (content) => `<div class="frame">${content}</div>`;
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1d1f27; --soft: #5a5d68; --paper: #fcfbf8; --line: #d9d6cc; --one: #4b4fc4; --two: #9a9fb3; --three: #b65a2e; }
@@ -154,6 +169,7 @@ dt, small { color: var(--soft); font-size: 0.85rem; }
 dd { margin: 0; }
 .frame { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
+pre { font-size: 0.8rem; line-height: 1.35; }
 th, td { padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 figure { margin: 1rem 0; overflow-x: auto; }
 svg { width: 100%; min-width: 34rem; height: auto; font: 13px system-ui, sans-serif; }

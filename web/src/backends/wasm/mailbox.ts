@@ -41,6 +41,13 @@ export class Mailbox {
     return DONE;
   }
 
+  /** The worker is gone. A wait that nobody ends keeps the memory for as long as the page lives. */
+  abandon(): void {
+    const words = this.#words();
+    Atomics.store(words, MAILBOX.state, 0);
+    Atomics.notify(words, MAILBOX.state);
+  }
+
   /** Throws the error of the last call, if it failed. */
   throwOutcome(): void {
     const status = this.#words()[MAILBOX.status] ?? 0;

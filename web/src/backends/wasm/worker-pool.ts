@@ -88,7 +88,14 @@ export class WorkerPool {
 
   dispose(): void {
     this.#disposed = true;
-    for (const { link } of this.#members.values()) link.terminate("the engine was disposed");
+    this.#end("the engine was disposed");
+  }
+
+  #end(reason: string): void {
+    for (const { link, mailbox } of this.#members.values()) {
+      link.terminate(reason);
+      mailbox.abandon();
+    }
   }
 
   /** The first worker that leads no call. */
@@ -122,7 +129,8 @@ export class WorkerPool {
     if (!this.#members.delete(worker) || this.#disposed || this.#lost !== null) return;
     if (worker === LEAD || member?.leads === true) {
       this.#lost = lost;
-      for (const { link } of this.#members.values()) link.terminate(lost.message);
+      member?.mailbox.abandon();
+      this.#end(lost.message);
       return;
     }
     this.#missing.push(`helper ${worker} was lost (${lost.message})`);
