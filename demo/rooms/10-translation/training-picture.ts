@@ -94,7 +94,7 @@ export function trainingPicture(
 
 function textOf(learnt: Learnt | undefined): string {
   if (learnt === undefined)
-    return "Two recurrent networks learn dates alone, then dates between two words. One looks back at every state of the encoder; the other has only the last, 80 numbers. Given the right characters so far, teacher forcing, the decoder reads a whole date at once; in use it has only its own.";
+    return "Two recurrent networks learn dates alone, then dates between two words. One looks back at every state of the encoder; the other has only the last, 80 numbers. In training the decoder is given the right characters so far: teacher forcing.";
   const at = (words: number) => KINDS.map((kind) => percent(learnt[kind][LENGTHS.indexOf(words)] ?? 0));
   const [[dot, none], [far, forgotten]] = [at(0), at(MANY)];
   return `Of dates alone, ${dot} are right with attention, ${none} without. With ${MANY} words on each side, ${far} and ${forgotten}. Each word that follows takes a part of the one state, until the date is forgotten. Attention looks back at the state that read it.`;

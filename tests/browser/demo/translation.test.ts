@@ -229,7 +229,7 @@ test(
     expect(begun.length).toBeGreaterThan(1);
     const hash = await hashOf(stopped);
     expect(hash).toMatch(/step=\d/);
-    const scrubber = stopped.locator('[data-picture="training"]').getByRole("slider", { name: "Step" });
+    const scrubber = stopped.locator('[data-picture="training"]').getByRole("slider", { name: "Step", exact: true });
     await scrubber.press("Home");
     expect(await hashOf(stopped)).not.toContain("step=");
     expect(await readMatrix(stopped, "own")).not.toEqual(own);
@@ -249,7 +249,7 @@ test(
     const byLength = await linesOf(page.locator('[data-picture="training"] heed-chart').last());
     const shown = await byLength.locator("td:last-child").allTextContents();
     expect(Number(shown.at(-1))).toBeLessThan(Number(shown[0]) / 3);
-    await page.locator('[data-picture="training"]').getByRole("slider", { name: "Step" }).press("End");
+    await page.locator('[data-picture="training"]').getByRole("slider", { name: "Step", exact: true }).press("End");
     expect(await page.locator(".answers output").first().textContent()).toBe("1997-05-03");
     expect(await axeFindings(page)).toEqual([]);
   },
