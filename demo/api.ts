@@ -28,7 +28,7 @@ const LIST = "api.html";
 const pageOf = (entry: string): string => `api-${entry.replace("heed/", "")}.html`;
 export const API_PAGES: readonly string[] = [LIST, ...Object.keys(ABOUT).map(pageOf)];
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** A page's title and what stands in it. */
@@ -104,7 +104,6 @@ class Reference {
     });
     return `<h1>API</h1>
 <p>Every name that the package exports, with its type and what it means. <a href="./docs.html">Docs</a> tell the rest as a text.</p>
-<p class="field" hidden><label for="api-filter">Find a name</label><input type="text" id="api-filter" autocomplete="off" spellcheck="false" /><small id="api-found" role="status"></small></p>
 ${parts.join("\n")}`;
   }
 
@@ -285,4 +284,4 @@ const paragraphs = (text: string): string =>
     .join("");
 
 const links = (names: readonly Named[], page = ""): string =>
-  `<p class="api-line">${names.map(({ name }) => `<a href="${page}#${name}"><code>${name}</code></a>`).join(" ")}</p>`;
+  `<p class="api-line">${names.map(({ name }) => `<a href="${page}#${name}"><code>${name}</code></a>`).join(" · ")}</p>`;

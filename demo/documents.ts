@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Marked } from "marked";
 import type { Plugin } from "vite";
-import { API_PAGES, apiPage } from "./api.js";
+import { API_PAGES, apiPage, escaped } from "./api.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const SITE = fileURLToPath(new URL("./", import.meta.url));
@@ -29,9 +29,6 @@ export const DOCUMENT_PAGES: readonly string[] = [LIST, ...DOCUMENTS.keys(), ...
 function pageOf(path: string): string {
   return `${path.replace("/README.md", ".md").replace(SHOWN, "").replaceAll("/", "-")}.html`;
 }
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 /** Of Markdown its heading, of a source its path. */

@@ -99,7 +99,7 @@ export function frame(): Plugin {
           )
           .replace("<!-- rooms -->", doors())
           .replace("<!-- downloads -->", downloads)
-          .replaceAll(LAB, (_, room: Room) => lab(room));
+          .replaceAll(STOP, (_, ...parts: Parameters<typeof stop>) => stop(...parts));
       },
     },
   };
@@ -150,12 +150,16 @@ function shared(file: string, title: string, about: string): string {
 const SHARE = "share.png";
 const SHARE_SHOWS = "“The animal didn't cross the road because it was too tired”: an arc from “it” to animal";
 
-/** A lab as the thread leads to it, with the question that it answers. */
-const LAB = /<!-- lab ([\w-]+) -->/g;
+/** A stop of the thread: what it says, its control, the question that follows from it, and the lab that answers that, or other doors. */
+const STOP = /<!-- stop ([\w-]+)(?:, lab ([\w-]+))? -->\s*(<h2>.*?<\/p>)\s*<p>(.*?)<\/p>(\s*<ul.*?<\/ul>)?/gs;
 
-function lab(room: Room): string {
-  const [name, , asks] = ROOMS[room];
-  return `<p><a class="link lab" href="./${room}.html">Open the lab: ${name}</a> <span class="small-label">${asks}</span></p>`;
+function stop(name: string, lab: Room | undefined, text: string, question: string, doors = ""): string {
+  const [title, , asks] = lab === undefined ? [] : ROOMS[lab];
+  const door = `<p><a class="link lab" href="./${lab}.html">Open the lab: ${title}</a> <span class="small-label">${asks}</span></p>`;
+  return `<section data-stop="${name}">${text}
+      <div class="thread-control"></div>
+      <p class="thread-question">${question}</p>
+      ${lab === undefined ? doors : door}</section>`;
 }
 
 /** A room says its name and what it is about; some say what stands in it until its program runs. */

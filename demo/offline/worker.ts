@@ -6,12 +6,12 @@ declare const self: ServiceWorkerGlobalScope;
 declare const FILES: readonly string[];
 declare const BUILD: string;
 
+/** So begin the names of its caches, by which the page forgets them. */
 const MINE = `heed ${self.registration.scope} `;
 const KEPT = MINE + BUILD;
-/** What Vite named by its content is the same in every build that has it. */
-const IS_HASHED = /^assets\//;
 
-let stopped = new AbortController();
+const stopped = new AbortController();
+self.addEventListener("message", () => stopped.abort());
 
 self.addEventListener("install", (event) => event.waitUntil(keep()));
 
@@ -22,27 +22,9 @@ self.addEventListener("fetch", (event) => {
   if (request.method === "GET" && request.url.startsWith(self.registration.scope)) event.respondWith(answer(request));
 });
 
-self.addEventListener("message", (event) => {
-  if (event.data === "stop") stopped.abort();
-  if (event.data === "keep") event.waitUntil(keep());
-  if (event.data === "forget") event.waitUntil(forget(event.ports[0]));
-});
-
 async function keep(): Promise<void> {
-  stopped = new AbortController();
   const kept = await caches.open(KEPT);
-  try {
-    for (const [index, file] of FILES.entries()) {
-      stopped.signal.throwIfAborted();
-      const before = IS_HASHED.test(file) ? await caches.match(addressOf(file)) : undefined;
-      await kept.put(addressOf(file), before ?? (await load(file)));
-      await tellPages({ share: (index + 1) / FILES.length });
-    }
-  } catch (error) {
-    await caches.delete(KEPT);
-    await tellPages({ trouble: error instanceof Error ? error.message : String(error) });
-    throw error;
-  }
+  await Promise.all(FILES.map(async (file) => kept.put(addressOf(file), await load(file))));
   await self.skipWaiting();
 }
 
@@ -51,11 +33,6 @@ async function load(file: string): Promise<Response> {
   if (!response.ok) throw new Error(`${file}: ${response.status}`);
   // What was redirected may not answer for a page.
   return response.redirected ? new Response(response.body, response) : response;
-}
-
-async function tellPages(said: { readonly share: number } | { readonly trouble: string }): Promise<void> {
-  const pages = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
-  for (const page of pages) page.postMessage(said);
 }
 
 /** Files of the build before stay for its pages that are still open. */
@@ -72,12 +49,6 @@ async function answer(request: Request): Promise<Response> {
     if (found !== undefined) return found;
   }
   return fetch(request);
-}
-
-async function forget(done: MessagePort | undefined): Promise<void> {
-  await Promise.all((await mine()).map((name) => caches.delete(name)));
-  await self.registration.unregister();
-  done?.postMessage("forgotten");
 }
 
 /** In the order in which they were made. */

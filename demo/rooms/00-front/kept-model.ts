@@ -10,19 +10,21 @@ const PATH = "path";
 /** Addresses under which a site has nothing. */
 const addressOf = (path: string): string => `./given?${new URLSearchParams({ [PATH]: path })}`;
 
+const attempt = <T>(work: () => Promise<T>): Promise<T | undefined> => work().catch(() => undefined);
+
 export async function keepFiles(files: ModelFiles): Promise<void> {
-  try {
+  const isKept = await attempt(async () => {
     await caches.delete(GIVEN);
     const kept = await caches.open(GIVEN);
     for (const [path, file] of files) await kept.put(addressOf(path), new Response(file));
-  } catch {
-    await remove(GIVEN);
-  }
+    return true;
+  });
+  if (!isKept) await remove(GIVEN);
 }
 
 /** Nothing where a file is missing. */
-export async function keptFiles(): Promise<ModelFiles | undefined> {
-  try {
+export function keptFiles(): Promise<ModelFiles | undefined> {
+  return attempt(async () => {
     if (!(await caches.has(GIVEN))) return undefined;
     const kept = await caches.open(GIVEN);
     const files = (await kept.keys()).map(async (request): Promise<[string, File]> => {
@@ -32,26 +34,16 @@ export async function keptFiles(): Promise<ModelFiles | undefined> {
     });
     const all = new Map(await Promise.all(files));
     return isWhole([...all.keys()], true) ? all : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Whether the site's was loaded on a visit before. */
 export async function isFetched(folder: string): Promise<boolean> {
-  try {
-    return (await caches.match(new URL("model.safetensors", new URL(folder, document.baseURI)).href)) !== undefined;
-  } catch {
-    return false;
-  }
+  const weights = new URL("model.safetensors", new URL(folder, document.baseURI));
+  return (await attempt(async () => caches.match(weights.href))) !== undefined;
 }
 
-export const forgetModel = (): Promise<void> => remove(FETCHED, GIVEN);
+export const forgetModel = (): Promise<unknown> => remove(FETCHED, GIVEN);
 
-async function remove(...names: readonly string[]): Promise<void> {
-  try {
-    await Promise.all(names.map((name) => caches.delete(name)));
-  } catch {
-    // Then there was none.
-  }
-}
+const remove = (...names: readonly string[]): Promise<unknown> =>
+  attempt(async () => Promise.all(names.map((name) => caches.delete(name))));

@@ -31,7 +31,7 @@ export function eightLines(): HTMLElement {
     fields.push(field);
     return field;
   });
-  const output = h("output", { class: "lines-output", role: "status" }, "");
+  const output = h("output", { role: "status" }, "");
   const copy = button("Copy", () => void copyFrom(copy, text()), "link");
   const text = (): string => parts.map((part) => (typeof part === "string" ? part : part.value)).join("");
 

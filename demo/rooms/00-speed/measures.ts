@@ -50,14 +50,13 @@ function attention(key: string, name: string, queries: number, keys: number, opt
 
 function waysOf(cores: number): readonly Measure[] {
   const threads = cores > 1 ? [1, Math.min(8, cores)] : [1];
-  const wasm = threads.flatMap((count) => [
-    way(`s${count}`, `SIMD, ${counted(count, "thread")}`, { backend: "wasm", variant: "simd", threads: count }),
-    way(`r${count}`, `relaxed SIMD, ${counted(count, "thread")}`, {
-      backend: "wasm",
-      variant: "relaxed",
-      threads: count,
+  const names = { simd: "SIMD", relaxed: "relaxed SIMD" } as const;
+  const wasm = threads.flatMap((count) =>
+    (["simd", "relaxed"] as const).map((variant) => {
+      const name = `${names[variant]}, ${counted(count, "thread")}`;
+      return way(`${variant.charAt(0)}${count}`, name, { backend: "wasm", variant, threads: count });
     }),
-  ]);
+  );
   return [...wasm, way("gpu", "WebGPU", { backend: "webgpu" })];
 }
 

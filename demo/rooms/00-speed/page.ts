@@ -2,14 +2,15 @@
 
 import type { Capabilities } from "heed";
 import { messageOf } from "../../src/brought/arrays.js";
+import { Store } from "../../src/model/store.js";
 import { startFrame } from "../../src/page/frame.js";
 import { copyFrom } from "../../src/ui/code.js";
 import { LongWork } from "../../src/ui/controls.js";
-import { button, fact, find, h, heads, line, tableFrame } from "../../src/ui/dom.js";
+import { button, find, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { exact } from "../../src/ui/numbers.js";
 import { pause } from "../../src/ui/pieces.js";
 import { groupsOf, type Measure } from "./measures.js";
-import { addressOf, type Figures, hasFigures, openSent, type Result, type Times } from "./result.js";
+import { RESULT, type Times } from "./result.js";
 import "../../style/document.css";
 import "../../style/speed.css";
 
@@ -21,15 +22,15 @@ startFrame();
 
 const version = find("#downloads", HTMLElement).dataset["version"] ?? "";
 const GROUPS = groupsOf(navigator.hardwareConcurrency);
-const sent = openSent();
+const sent = new Store(RESULT);
 /** Milliseconds, or why it does not run here. */
 const here = new Map<Measure, Times | string>();
 let found: Capabilities | undefined;
 
-const facts = h("dl", { class: "figures" });
+const device = h("p");
 const told = h("p", { class: "speed-sent" });
 const rows = h("div");
-const share = button("Copy an address with these figures", () => void copyFrom(share, addressOf(own())), "button");
+const share = button("Copy an address with these figures", () => void copyFrom(share, ownAddress()), "button");
 share.hidden = true;
 const work = new LongWork({
   name: "Time this device",
@@ -47,7 +48,7 @@ const work = new LongWork({
     return "Timed.";
   },
 });
-find("#speed", HTMLElement).append(facts, told, work.line(share), rows);
+find("#speed", HTMLElement).append(device, told, work.line(share), rows);
 sent.listen(show);
 show();
 
@@ -65,7 +66,7 @@ async function timed(title: string, measures: readonly Measure[], signal: AbortS
         (error) => here.set(measure, messageOf(error)),
       );
     }
-    await about();
+    await lookAtEngine();
     for (let round = -WARMING; round < ROUNDS; round++) {
       say(round < 0 ? `${title}: warming up.` : `${title}: round ${round + 1} of ${ROUNDS}.`);
       for (const [measure, { run }] of opened) {
@@ -73,10 +74,9 @@ async function timed(title: string, measures: readonly Measure[], signal: AbortS
         const start = performance.now();
         await run();
         if (round < 0) continue;
-        const all = samples.get(measure) ?? [];
-        all.push(performance.now() - start);
+        const all = [...(samples.get(measure) ?? []), performance.now() - start].sort((a, b) => a - b);
         samples.set(measure, all);
-        here.set(measure, timesOf(all));
+        here.set(measure, { median: all[all.length >> 1] ?? 0, least: all[0] ?? 0, most: all.at(-1) ?? 0 });
       }
       show();
     }
@@ -85,13 +85,8 @@ async function timed(title: string, measures: readonly Measure[], signal: AbortS
   }
 }
 
-function timesOf(samples: readonly number[]): Times {
-  const sorted = [...samples].sort((a, b) => a - b);
-  return { median: sorted[sorted.length >> 1] ?? 0, least: sorted[0] ?? 0, most: sorted.at(-1) ?? 0 };
-}
-
 /** What heed chooses here. */
-async function about(): Promise<void> {
+async function lookAtEngine(): Promise<void> {
   if (found !== undefined) return;
   const { createHeed } = await import("heed");
   const heed = await createHeed();
@@ -99,84 +94,62 @@ async function about(): Promise<void> {
   heed.dispose();
 }
 
-function own(): Result {
-  const figures: Figures = Object.fromEntries(
+function ownAddress(): string {
+  const figures = Object.fromEntries(
     Array.from(here).flatMap(([{ key }, times]) => (typeof times === "string" ? [] : [[key, times]])),
   );
-  const date = new Date().toISOString().slice(0, 10);
-  return { ...deviceOf(found), version, date, figures };
+  const on = `${new Date().toISOString().slice(0, 10)}, ${deviceSaid()}`;
+  return new URL(RESULT.toHash({ on, figures }), location.href.split("#")[0]).href;
 }
 
-function deviceOf(engine: Capabilities | undefined): Omit<Result, "figures" | "version" | "date"> {
-  return {
-    browser: browserOf(navigator.userAgent),
-    cores: navigator.hardwareConcurrency,
-    isolated: crossOriginIsolated ? "yes" : "no",
-    engine:
-      engine === undefined
-        ? ""
-        : `${engine.variant === "relaxed" ? "relaxed SIMD" : "SIMD"}, ${WORKERS[engine.worker ?? "none"]} x ${engine.threads}`,
-  };
+function deviceSaid(): string {
+  const { variant, worker, threads } = found ?? {};
+  const engine =
+    found && `${variant === "relaxed" ? "relaxed SIMD" : "SIMD"}, ${WORKERS[worker ?? "none"]} x ${threads}`;
+  const parts = [
+    `heed ${version}: ${browserOf(navigator.userAgent)}`,
+    `${navigator.hardwareConcurrency} cores`,
+    `isolated: ${crossOriginIsolated ? "yes" : "no"}`,
+    ...(engine === undefined ? [] : [engine]),
+  ];
+  return parts.join(", ");
 }
 
 function browserOf(agent: string): string {
-  const [, name = "", major = ""] =
-    /\b(Firefox|FxiOS|EdgA?|EdgiOS|OPR|SamsungBrowser)\/(\d+)/.exec(agent) ??
-    /(Chrome|CriOS)\/(\d+)/.exec(agent) ??
-    /(Version)\/(\d+)/.exec(agent) ??
-    [];
-  const names: Readonly<Record<string, string>> = {
-    FxiOS: "Firefox",
-    Edg: "Edge",
-    EdgA: "Edge",
-    EdgiOS: "Edge",
-    OPR: "Opera",
-    CriOS: "Chrome",
-    Version: "Safari",
+  // Each calls itself by the names of those before it as well.
+  const names = {
+    Edge: /Edg\w*\/(\d+)/,
+    Opera: /OPR\/(\d+)/,
+    Firefox: /F(?:irefox|xiOS)\/(\d+)/,
+    Chrome: /Chr\w+\/(\d+)/,
   };
+  const all = Object.entries({ ...names, Safari: /Version\/(\d+)/ });
+  const [name = "a browser", major = ""] =
+    all.map(([name, pattern]) => [name, pattern.exec(agent)?.[1]]).find(([, version]) => version !== undefined) ?? [];
   const [system = ""] = /Android/.exec(agent) ?? /Windows|iPhone|iPad|Mac OS X|Linux|CrOS/.exec(agent) ?? [];
-  return `${names[name] ?? (name || "a browser")} ${major}, ${system}`;
+  return `${name} ${major}, ${system}`;
 }
 
 function show(): void {
-  const device = deviceOf(found);
-  facts.replaceChildren(
-    fact("Browser", device.browser),
-    fact("Cores", String(device.cores)),
-    fact("Isolated page", device.isolated, device.isolated === "yes" ? "" : "threads share no memory"),
-    fact("heed chooses", device.engine === "" ? "not looked at yet" : device.engine),
-    fact("heed", version),
-  );
-  const { state } = sent;
-  told.hidden = !hasFigures(state);
-  const { browser, cores, isolated, engine } = state;
-  told.textContent = `Recorded by the sender of this address, ${state.date}, heed ${state.version}: ${browser}, ${cores} cores, isolated: ${isolated}, ${engine}. Time this device to see yours beside it.`;
+  device.textContent = `This device: ${deviceSaid()}.`;
+  const { on, figures } = sent.state;
+  told.hidden = Object.keys(figures).length === 0;
+  told.textContent = `Recorded by the sender of this address, ${on}. Time this device to see yours beside it.`;
   if (here.size === 0 && told.hidden) return;
   rows.replaceChildren(...GROUPS.map(({ title, measures }) => tableOf(title, measures)));
 }
 
 function tableOf(title: string, measures: readonly Measure[]): HTMLElement {
-  const isSent = hasFigures(sent.state);
-  const columns = ["", "this device", "", ...(isSent ? ["recorded", ""] : [])];
+  const columns = ["", "this device", "", ...(told.hidden ? [] : ["recorded", ""])];
   const lines = measures.map((measure) => {
     const times = here.get(measure);
-    const cells =
-      typeof times === "string"
-        ? [`not here: ${times}`, ""]
-        : times === undefined && work.isRunning
-          ? ["…", ""]
-          : cellsOf(measure, times);
-    const theirs = isSent ? cellsOf(measure, sent.state.figures[measure.key]) : [];
+    const cells = typeof times === "string" ? [`not here: ${times}`, ""] : cellsOf(measure, times);
+    if (times === undefined && work.isRunning) cells[0] = "…";
+    const theirs = told.hidden ? [] : cellsOf(measure, sent.state.figures[measure.key]);
     return line(measure.name, [...cells, ...theirs], typeof times === "string" ? "absent" : undefined);
   });
-  const table = h(
-    "table",
-    { class: "plain-table" },
-    h("caption", {}, title),
-    heads(...columns),
-    h("tbody", {}, ...lines),
-  );
-  return tableFrame(title, table);
+  const parts = [h("caption", {}, title), heads(...columns), h("tbody", {}, ...lines)];
+  return tableFrame(title, h("table", { class: "plain-table" }, ...parts));
 }
 
 function cellsOf({ rate }: Measure, times: Times | undefined): (Node | string)[] {

@@ -3,6 +3,7 @@
 import { keepGuess } from "../../src/page/kept.js";
 import { type Shape, shape } from "../../src/ui/board.js";
 import { button, goalOf, h } from "../../src/ui/dom.js";
+import type { Question } from "../../src/ui/guess.js";
 import { percent } from "../../src/ui/numbers.js";
 
 export interface Sketch {
@@ -87,15 +88,10 @@ export function listenToSketch(board: HTMLElement, now: () => Sketch | undefined
 
 const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] } as const;
 
-interface Question {
-  readonly ask: string;
-  readonly why: string;
-}
-
 /** `show` brings the answer into the picture; `bars`: of the sketch and of the answer. */
 export function sketching(
   name: string,
-  { ask, why }: Question,
+  { ask, why }: Pick<Question, "ask" | "why">,
   show: () => void,
   bars: () => readonly [own: readonly number[], real: readonly number[]],
 ): HTMLElement {

@@ -9,7 +9,7 @@ import { behind, h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
-import { type Bar, barList } from "./bars.js";
+import { barList } from "./bars.js";
 import { controlsOf } from "./controls.js";
 import {
   callsOf,
@@ -29,7 +29,6 @@ import { headName, LANGUAGE_STATE, shortHead } from "./state.js";
 import { streamsOf } from "./streams.js";
 import "../../style/language.css";
 
-const BARS = 10;
 /** The cells of bars in the address. */
 const WORD = "P";
 
@@ -60,8 +59,6 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
     },
   );
   const bars = barList(
-    "told-word",
-    BARS,
     (id, held) => teller.point({ name: WORD, row: id, col: 0 }, held),
     () => teller.leave(),
   );
@@ -73,7 +70,7 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
     () => room.scene,
     async () => reading,
   );
-  const shelf = shelfPicture(engine);
+  const shelf = shelfPicture();
   const heads = Array.from({ length: LAYERS * HEADS }, (_, head) => ({ value: String(head), text: shortHead(head) }));
   const head = choice("Layer and head", heads, (head) => store.change({ head: Number(head) }, "new"));
   const look = picture({
@@ -132,8 +129,7 @@ function languageRoom(room: RoomContext<LanguageScene, LanguageAnswer, Name>): B
       main.say(mainText(scene));
       matrices.show((name) => viewOf(name, scene, answer));
       look.say(lookText(scene));
-      const title = state.kind === "masked" ? "What is in the blank?" : "What comes next?";
-      bars.show(title, barsOf(scene), store.cell?.name === WORD ? store.cell.row : undefined);
+      bars.show(scene, store.cell?.name === WORD ? store.cell.row : undefined);
       return true;
     },
   };
@@ -186,14 +182,6 @@ function ablatedText({ state, bars, before }: LanguageScene): string {
       ? "hardly anything changes"
       : `“${moved.word}” goes from ${percent(moved.was)} to ${percent(moved.probability)}`;
   return `Without ${heads}, ${change}. Press a head again to bring it back.`;
-}
-
-function barsOf({ bars, before }: LanguageScene): readonly Bar[] {
-  return bars.map(({ id, word, probability, isKept }) => {
-    const mark = before && (before.get(id) ?? 0);
-    const text = mark === undefined ? percent(probability) : `${percent(mark)} → ${percent(probability)}`;
-    return { value: id, name: word, size: probability, mark, text, isCut: !isKept };
-  });
 }
 
 function lookText({ words, columns, asked, state }: LanguageScene): string {

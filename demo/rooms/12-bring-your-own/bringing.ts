@@ -1,13 +1,21 @@
 // Where arrays and models come in: files that are opened or dropped, JSON that is pasted; and what each of them is taken for.
 
-import { type Arrays, counted, FileTrouble, messageOf, readJson, shown, surveyOf } from "../../src/brought/arrays.js";
+import {
+  type Arrays,
+  counted,
+  FileTrouble,
+  messageOf,
+  type NamedArray,
+  readJson,
+  surveyOf,
+} from "../../src/brought/arrays.js";
 import { listenToDrops, pathsOf } from "../../src/brought/dropped.js";
 import { type BroughtFile, isWhole, lacking, type ModelFiles, nameOf, withFiles } from "../../src/brought/files.js";
 import type { Helper } from "../../src/brought/helper.js";
 import { button, fileButton, folderButton, h } from "../../src/ui/dom.js";
 import { exact, whole } from "../../src/ui/numbers.js";
 import type { ModelPanel } from "./model-panel.js";
-import { guessRoles, ROLES, type Role, type Source, sourceFrom } from "./source.js";
+import { guessRoles, type Source, sourceFrom } from "./source.js";
 import { type BringStore, INITIAL } from "./state.js";
 
 const HELP = [
@@ -20,14 +28,9 @@ const FOR_EXAMPLE = '{ "q": [[1, 0], [0, 1]], "k": [[1, 0], [0, 1]], "tokens": [
 
 const DROP = "drop its GGUF file, or its config.json, tokenizer.json and model.safetensors. They stay on this device.";
 
-/** Files have hundreds. */
-const MOST_LISTED = 60;
-
 export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, brought: (source: Source) => void) {
   const message = h("p", { class: "field-message", role: "status", "data-arrive": true });
-  const list = h("div", { class: "brought" });
   let has: Arrays = { arrays: [], words: [] };
-  let roles: Role[] = [];
   /** Arrays that wait for others. */
   let isWaiting = false;
   let model: ModelFiles = new Map();
@@ -75,49 +78,15 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
       ...now,
     ];
     has = { arrays: both(has.arrays, arrays), words: both(has.words, words) };
-    roles = [...guessRoles(has.arrays)];
-    showList();
-    take();
-  };
-  const take = (): void => {
+    const roles = guessRoles(has.arrays);
     isWaiting = true;
     const source = sourceFrom(has.arrays, roles, has.words);
     isWaiting = false;
     const sizes = `${counted(source.layers, "layer")}, ${counted(source.heads, "head")}`;
     const tokens = `${whole(source.queries)} queries, ${whole(source.keys)} keys`;
-    message.textContent = `Taken: ${sizes}, ${tokens}.${remarkOn(source)}`;
+    message.textContent = `Taken: ${sizes}, ${tokens}.${remarkOn(source, has.arrays[roles.indexOf("weights")])}`;
     brought(source);
   };
-  /** Of weights that are none by softmax. */
-  const remarkOn = (source: Source): string => {
-    const weights = has.arrays[roles.indexOf("weights")];
-    if (weights === undefined || source.vectors(0, 0) !== undefined) return "";
-    const { least, addsUp } = surveyOf(weights);
-    if (least >= 0)
-      return addsUp ? "" : " Not every row adds up to 1, as it would by softmax: they are shown as they are.";
-    const shownAs = "numbers are told as they are, and the pictures show these as 0";
-    return ` Some are negative, ${exact(least)} the least, as no softmax gives them: ${shownAs}.`;
-  };
-  const showList = (): void => {
-    const { arrays, words } = has;
-    const named = (name: string, ...what: readonly (Node | string)[]) => h("p", {}, h("b", {}, name), " ", ...what);
-    const hidden = arrays.length - MOST_LISTED;
-    list.replaceChildren(
-      ...arrays.slice(0, MOST_LISTED).map(({ name, shape }, index) => {
-        const options = Object.entries(ROLES).map(([value, text]) => h("option", { value }, text));
-        const select = h("select", { class: "button", "aria-label": `What ${name} is` }, ...options);
-        select.value = roles[index] ?? "none";
-        select.addEventListener("change", () => {
-          roles[index] = select.value as Role;
-          void attempt(take);
-        });
-        return named(name, `${shown(shape)} `, select);
-      }),
-      ...(hidden > 0 ? [h("p", {}, `and ${hidden} more`)] : []),
-      ...words.map((one) => named(one.name, counted(one.words.length, "word"))),
-    );
-  };
-
   /** All of a model, or pieces of it. */
   const takeModel = (files: readonly BroughtFile[]): void => {
     model = withFiles(model, files);
@@ -141,7 +110,7 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
     sentence,
   ];
   const help = HELP.map((text) => h("p", { class: "small-label" }, text));
-  const inside = [...help, h("div", { class: "controls-options" }, ...ways), list, message];
+  const inside = [...help, h("div", { class: "controls-options" }, ...ways), message];
   const summary = h("summary", {}, "Bring your own arrays, or a model");
   const element = h("details", { class: "bringing" }, summary, ...inside);
   listenToDrops(readLater);
@@ -156,4 +125,14 @@ export function bringing(store: BringStore, helper: Helper, panel: ModelPanel, b
       if (store.state.text !== INITIAL.text) panel.wait(`This text is read as soon as its model is here: ${DROP}`);
     },
   };
+}
+
+/** Of weights that are none by softmax. */
+function remarkOn(source: Source, weights: NamedArray | undefined): string {
+  if (weights === undefined || source.vectors(0, 0) !== undefined) return "";
+  const { least, addsUp } = surveyOf(weights);
+  if (least >= 0)
+    return addsUp ? "" : " Not every row adds up to 1, as it would by softmax: they are shown as they are.";
+  const shownAs = "numbers are told as they are, and the pictures show these as 0";
+  return ` Some are negative, ${exact(least)} the least, as no softmax gives them: ${shownAs}.`;
 }

@@ -2,15 +2,14 @@
 
 import { Helper } from "../../src/brought/helper.js";
 import { choice, slider } from "../../src/ui/controls.js";
-import { button } from "../../src/ui/dom.js";
 import { whole } from "../../src/ui/numbers.js";
 import { bringing } from "./bringing.js";
 import { modelPanel } from "./model-panel.js";
 import type { BringScene, Library } from "./scene.js";
 import { firstLook, type Source } from "./source.js";
-import { ALL, type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
+import { type BringState, type BringStore, INITIAL, LOOKING, TOKENS } from "./state.js";
 
-const { order, text, brought, weights, ...EXAMPLE } = INITIAL;
+const { text, brought, ...EXAMPLE } = INITIAL;
 
 /** What each is first looked at as; fields that it does not decide keep their values. */
 const STARTS: Readonly<Record<BringState["source"], Partial<BringState>>> = {
@@ -36,10 +35,7 @@ export function controls(store: BringStore, library: Library) {
     if (value === "own" && library.own === undefined) own.element.open = true;
     store.change(STARTS[value], "new");
   });
-  const tokens = slider("Tokens", TOKENS, (value) =>
-    store.change({ ...ALL, tokens: value, row: value >> 1, col: value >> 1 }),
-  );
-  const another = button("Another text", () => store.change({ seed: store.state.seed + 1 }));
+  const tokens = slider("Tokens", TOKENS, (value) => store.change({ tokens: value, row: value >> 1, col: value >> 1 }));
   const range = { least: 1, most: 1, step: 1 };
   const layer = slider("Layer", range, (value) => store.change({ layer: value - 1 }));
   const head = slider("Head", range, (value) => store.change({ head: value - 1 }));
@@ -47,12 +43,11 @@ export function controls(store: BringStore, library: Library) {
     store.change({ causal: value }, "new"),
   );
   return {
-    controls: [source.element, layer.element, head.element, own.element],
+    controls: [source.element, layer.element, head.element, causal.element, tokens.element, own.element],
     panel,
-    more: [tokens.element, another, causal.element],
     show: ({ state, source: shown, at, vectors }: BringScene): void => {
       source.show(state.source);
-      for (const element of [tokens.element, another]) element.hidden = state.source !== "example";
+      tokens.element.hidden = state.source !== "example";
       tokens.show(state.tokens, whole(state.tokens));
       for (const [one, place, count] of [
         [layer, at.layer, shown.layers],

@@ -1,26 +1,36 @@
-// A long text that nobody wrote: words, topics and repeats drawn from a seed, and heads whose vectors are made to look for one thing each.
+// A long text that nobody wrote: words, topics and repeats drawn at random, and heads whose vectors are made to look for one thing each.
 
 import { identity, rowsOf } from "../../src/model/matrix.js";
 import { uniform } from "../../src/model/random.js";
 import { whole } from "../../src/ui/numbers.js";
-import { madeSource, type Recipe, type Recipes, type Source } from "./source.js";
+import type { Source, Vectors } from "./source.js";
 
+/** Of vectors, which are padded with zeros. */
 const WIDTH = 32;
 const VOCABULARY = 512;
 const WORD_PARTS = 24;
 const TOPICS = 6;
-const LINE = 64;
 /** Each 7.3 times slower than the one before. */
 const SPEEDS = [0, 1, 2, 3].map((power) => 7.3 ** -power);
 const ROOT = Math.sqrt(SPEEDS.length);
 
-type Text = ReturnType<typeof textOf>;
+type Vector = readonly number[];
+type VectorAt = (at: number) => Vector;
+/** Scores are `strength` times the products of its queries and keys. */
+type Head = readonly [name: string, strength: number, q: VectorAt, k: VectorAt];
 
 /** Cosines and sines, so that products are highest where both places are the same. */
-const place = (at: number, fastest: number): readonly number[] =>
+const place = (at: number, fastest: number): Vector =>
   SPEEDS.flatMap((speed) => [Math.cos(at * fastest * speed) / ROOT, Math.sin(at * fastest * speed) / ROOT]);
 
-const times = (factor: number, vector: readonly number[]): number[] => vector.map((part) => part * factor);
+const near = (name: string, strength: number, fastest: number, back = 0): Head => [
+  name,
+  strength,
+  (at) => place(at - back, fastest),
+  (at) => place(at, fastest),
+];
+
+const times = (factor: number, vector: Vector): Vector => vector.map((part) => part * factor);
 
 const sided = uniform(99);
 /** Vectors of length 1 whose parts differ by sign alone: nearly at right angles. */
@@ -32,54 +42,64 @@ const NO_WORD = WORDS[0]?.map(() => 0) ?? [];
 /** One in the topic's own place. */
 const TOPIC_PLACES = rowsOf(identity(TOPICS));
 
-function near(name: string, strength: number, fastest: number, back = 0): Recipe {
-  return { name, strength, q: (at) => place(at - back, fastest), k: (at) => place(at, fastest) };
-}
-
-function recipesOf({ words, topics }: Text): Recipes {
-  const wordAt = (at: number): readonly number[] => WORDS[words[at] ?? -1] ?? NO_WORD;
-  const topicAt = (at: number): readonly number[] => TOPIC_PLACES[topics[at] ?? 0] ?? [];
-  const isFirst = (at: number): readonly number[] => [at === 0 ? 1 : 0];
-  const begins = (at: number): readonly number[] => [at % LINE === 0 ? 1 : 0];
+function layersOf({ words, topics }: ReturnType<typeof textOf>): readonly (readonly Head[])[] {
+  const word: VectorAt = (at) => WORDS[words[at] ?? -1] ?? NO_WORD;
+  const topic: VectorAt = (at) => TOPIC_PLACES[topics[at] ?? 0] ?? [];
+  const isFirst: VectorAt = (at) => [at === 0 ? 1 : 0];
   return [
     [
       near("the token before", 60, 1.2, 1),
       near("neighbours", 40, 0.2),
-      { name: "the same word", strength: 24, q: wordAt, k: wordAt },
-      { name: "the first token", strength: 9, q: () => [1], k: isFirst },
+      ["the same word", 24, word, word],
+      ["the first token", 9, () => [1], isFirst],
     ],
     [
-      { name: "what came after the same word", strength: 26, q: wordAt, k: (at) => wordAt(at - 1) },
-      { name: "the same topic", strength: 7, q: topicAt, k: topicAt },
-      { name: "the beginning of lines", strength: 7, q: () => [1], k: begins },
-      { name: "everything alike", strength: 0, q: () => [0], k: () => [0] },
-    ],
-    [
-      {
-        name: "the topic, or else the first token",
-        strength: 6,
-        q: (at) => [...topicAt(at), 1.2],
-        k: (at) => [...topicAt(at), ...isFirst(at)],
-      },
-      near("wide surroundings", 30, 0.02),
-      {
-        name: "the same word nearby",
-        strength: 1,
-        q: (at) => [...times(20, wordAt(at)), ...times(24, place(at, 0.02))],
-        k: (at) => [...wordAt(at), ...place(at, 0.02)],
-      },
-      { name: "some words, whatever the query", strength: 6, q: () => WORDS[5] ?? NO_WORD, k: wordAt },
+      ["what came after the same word", 26, word, (at) => word(at - 1)],
+      ["the same topic", 7, topic, topic],
+      ["the topic, or else the first token", 6, (at) => [...topic(at), 1.2], (at) => [...topic(at), ...isFirst(at)]],
+      [
+        "the same word nearby",
+        1,
+        (at) => [...times(20, word(at)), ...times(24, place(at, 0.02))],
+        (at) => [...word(at), ...place(at, 0.02)],
+      ],
     ],
   ];
 }
 
-export function exampleSource(tokens: number, seed: number): Source {
-  return madeSource(`an example, ${whole(tokens)} tokens`, recipesOf(textOf(tokens, seed)), tokens, WIDTH);
+/** Heads are made when they are first looked at. */
+export function exampleSource(tokens: number): Source {
+  const layers = layersOf(textOf(tokens));
+  const made = new Map<Head, Vectors>();
+  return {
+    name: `an example, ${whole(tokens)} tokens`,
+    ...{ layers: layers.length, heads: layers[0]?.length ?? 0, queries: tokens, keys: tokens },
+    headName: (layer, head) => layers[layer]?.[head]?.[0] ?? "",
+    vectors: (layer, head) => {
+      const own = layers[layer]?.[head];
+      if (own === undefined) return undefined;
+      const vectors = made.get(own) ?? vectorsOf(own, tokens);
+      made.set(own, vectors);
+      return vectors;
+    },
+    origin: "made by the recipe of this head",
+  };
+}
+
+function vectorsOf([, strength, q, k]: Head, count: number): Vectors {
+  const vectors = { width: WIDTH, q: new Float32Array(count * WIDTH), k: new Float32Array(count * WIDTH) };
+  // Scores will be divided by the root of the width.
+  const factor = strength * Math.sqrt(WIDTH);
+  for (let at = 0; at < count; at++) {
+    vectors.q.set(times(factor, q(at)), at * WIDTH);
+    vectors.k.set(k(at), at * WIDTH);
+  }
+  return vectors;
 }
 
 /** Topics change now and then; a phrase of before is said again now and then. */
-function textOf(tokens: number, seed: number) {
-  const next = uniform(seed);
+function textOf(tokens: number) {
+  const next = uniform(1);
   const words = new Int32Array(tokens);
   const topics = new Int32Array(tokens);
   let topic = 0;

@@ -7,7 +7,7 @@ import { strongestOf } from "../../src/model/strongest.js";
 import { type Explanation, products } from "../../src/ui/explanation.js";
 import { numbered } from "../../src/ui/named-matrices.js";
 import { exact, small } from "../../src/ui/numbers.js";
-import type { MadeRow } from "./rows.js";
+import type { Row } from "./rows.js";
 import { type BringAnswer, type BringScene, rowAt, vectorOf } from "./scene.js";
 import type { Vectors } from "./source.js";
 
@@ -19,61 +19,56 @@ export function explain(scene: BringScene, cell: Cell, answer: BringAnswer | und
   const { name, row, col } = cell;
   if (row >= source.queries || col >= source.keys) return undefined;
   const made = rowAt(scene, row);
-  if (vectors === undefined || made.scores === undefined) {
-    return name === "A" ? explainBrought(scene, made.weights, cell) : undefined;
-  }
-  return name === "Z" ? explainScore(scene, vectors, made, cell) : explainWeight(scene, made, cell, answer);
+  if (name === "A") return explainWeight(scene, made, cell, answer);
+  return name === "Z" && vectors && made.scores ? explainScore(scene, vectors, made.scores, cell) : undefined;
 }
 
-function explainWeight(scene: BringScene, made: MadeRow, { row, col }: Cell, answer?: BringAnswer): Explanation {
+function explainWeight(scene: BringScene, made: Row, { row, col }: Cell, answer?: BringAnswer): Explanation {
   const { cells, source } = scene;
-  const { scores, most, sum, weights } = made;
-  const [score = Number.NaN, result = Number.NaN] = [scores[col], weights[col]];
-  const powerOf = (key: number): number => Math.exp((scores[key] ?? 0) - most);
+  const { weights } = made;
+  const result = weights[col] ?? Number.NaN;
+  const kernel = answer && at(answer.weights, row - cells.top, col - cells.left);
   const strongest = strongestOf(weights, SHOWN_TERMS);
   const listed = strongest.includes(col) ? strongest : [...strongest.slice(0, -1), col];
-  const terms = listed.map((key) => ({
-    label: nameOf(source, "k", key),
-    figures: [exact(scores[key] ?? 0, 3), exact((scores[key] ?? 0) - most, 3), small(powerOf(key))],
-    own: key === col,
-  }));
-  const rest = listed.reduce((left, key) => left - (weights[key] ?? 0) * sum, sum);
-  const others = { label: "others", figures: ["", "", small(Math.max(rest, 0))], faint: true };
-  const kernel = answer === undefined ? Number.NaN : at(answer.weights, row - cells.top, col - cells.left);
-  return {
-    subject: `weight of k${col + 1} for q${row + 1}`,
-    sentence:
-      score === Number.NEGATIVE_INFINITY
-        ? "This key comes after the query, which does not see it: its score is −∞, its weight exactly 0."
-        : `The keys with the largest weights of all that q${row + 1} sees, and all others together.`,
-    head: ["", "score", "− max", "e^"],
-    terms: weights.length > listed.length ? [...terms, others] : terms,
-    last: `${small(powerOf(col))} / ${exact(sum)} = ${small(result, 6)}`,
+  const terms = (figures: (key: number) => readonly string[]) =>
+    listed.map((key) => ({ label: nameOf(source, "k", key), figures: figures(key), own: key === col }));
+  const told = {
+    subject: `weight of ${nameOf(source, "k", col)} for ${nameOf(source, "q", row)}`,
     result,
     kernel: Number.isNaN(kernel) ? undefined : kernel,
     lights: lightsOf(scene, row, col, "Z", "A"),
   };
-}
-
-function explainBrought(scene: BringScene, weights: ArrayLike<number>, { row, col }: Cell): Explanation {
-  const { source } = scene;
-  const sum = Array.from(weights).reduce((total, weight) => total + weight, 0);
-  const terms = strongestOf(weights, SHOWN_TERMS).map((key) => {
-    const weight = weights[key] ?? 0;
-    return { label: nameOf(source, "k", key), figures: [exact(weight, 6)], own: key === col, faint: weight === 0 };
+  if (made.scores === undefined) {
+    const sum = Array.from(weights).reduce((total, weight) => total + weight, 0);
+    return {
+      ...told,
+      sentence: `The weights ${source.origin}: the largest of this row, and what the row adds up to.`,
+      head: ["", "weight"],
+      terms: terms((key) => [exact(weights[key] ?? 0, 6)]),
+      last: `sum of the row = ${exact(sum, 6)}`,
+    };
+  }
+  const { scores, most, sum } = made;
+  const powerOf = (key: number): number => Math.exp((scores[key] ?? 0) - most);
+  const rest = listed.reduce((left, key) => left - (weights[key] ?? 0) * sum, sum);
+  const others = { label: "others", figures: ["", "", small(Math.max(rest, 0))], faint: true };
+  const own = terms((key) => {
+    const score = scores[key] ?? 0;
+    return [exact(score, 3), exact(score - most, 3), small(powerOf(key))];
   });
   return {
-    subject: `weight of ${nameOf(source, "k", col)} for ${nameOf(source, "q", row)}`,
-    sentence: `The weights ${source.origin}: the largest of this row, and what the row adds up to.`,
-    head: ["", "weight"],
-    terms,
-    last: `sum of the row = ${exact(sum, 6)}`,
-    result: weights[col] ?? Number.NaN,
-    lights: lightsOf(scene, row, col, "A"),
+    ...told,
+    sentence:
+      scores[col] === Number.NEGATIVE_INFINITY
+        ? "This key comes after the query, which does not see it: its score is −∞, its weight exactly 0."
+        : `The keys with the largest weights of all that q${row + 1} sees, and all others together.`,
+    head: ["", "score", "− max", "e^"],
+    terms: weights.length > listed.length ? [...own, others] : own,
+    last: `${small(powerOf(col))} / ${exact(sum)} = ${small(result, 6)}`,
   };
 }
 
-function explainScore(scene: BringScene, vectors: Vectors, { scores }: MadeRow, { row, col }: Cell): Explanation {
+function explainScore(scene: BringScene, vectors: Vectors, scores: Float64Array, { row, col }: Cell): Explanation {
   const [query, key] = [vectorOf(vectors, vectors.q, row), vectorOf(vectors, vectors.k, col)];
   const partOf = (vector: Float32Array) => (part: number) => vector[part] ?? Number.NaN;
   const dot = query.reduce((sum, value, part) => sum + value * partOf(key)(part), 0);

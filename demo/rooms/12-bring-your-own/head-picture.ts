@@ -5,57 +5,53 @@ import { LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { bytes, whole } from "../../src/ui/numbers.js";
 import { type Controls, picture } from "../../src/ui/picture.js";
-import { heedMap, type MapHandlers } from "./map/map.js";
-import { TILE, type Tile, tilesIn } from "./map/tile.js";
-import { type Tiles, tilesOf } from "./map/tiles.js";
-import { rowsAtOnce, rowsOf } from "./rows.js";
+import { pacer } from "../../src/ui/pieces.js";
+import { Dots, windowAbout } from "./dots.js";
+import { heedMap } from "./map.js";
+import { type Rows, rowsAtOnce, rowsOf } from "./rows.js";
 import type { BringScene } from "./scene.js";
-import { ALL } from "./state.js";
 
-/** Milliseconds without a move, before anything is computed for what has come into view. */
-const REST = 90;
+type Handlers = Parameters<typeof heedMap>[0];
 
-export function headPicture(first: BringScene, engine: Engine, controls: Controls, handlers: MapHandlers) {
+export function headPicture(first: BringScene, engine: Engine, controls: Controls, handlers: Handlers) {
   let scene = first;
-  let tiles: Tiles | undefined;
-  /** Whose tiles these are. */
+  /** Whose rows these are. */
   let made: BringScene | undefined;
-  let rest: ReturnType<typeof setTimeout> | undefined;
-  const map = heedMap(handlers, first, (place) => tiles?.get(place));
+  let rows: Rows | undefined;
+  /** All of it, which stands in for what is not there yet, and the part that is looked at. */
+  let dots: readonly Dots[] = [];
+  const map = heedMap(handlers, first, () => dots);
   const work: LongWork = new LongWork({
     name: "Go on",
     look: "link",
     run: async (signal, say) => {
       work.button.hidden = false;
-      tiles ??= tilesOf(rowsOf(scene.source, scene.at, engine.heed));
-      tiles.want(wanted());
-      const drawn = await tiles.make(signal, (done, of) => {
-        say(`${Math.floor((100 * done) / of)} %, ${whole(done)} weights so far.`);
-        map.refresh();
-      });
+      // A part is there sooner than all.
+      for (const one of [...dots].reverse()) await fill(one, signal, say);
       work.button.hidden = true;
-      return `Drawn from ${whole(drawn)} weights.`;
+      const drawn = dots.at(-1);
+      return `Drawn from ${whole((drawn?.wide ?? 0) * (drawn?.high ?? 0))} weights.`;
     },
   });
   work.button.hidden = true;
-  /** The whole first: it stands in for whatever is not there yet. */
-  const wanted = () => [ALL, scene.window].flatMap((window) => tilesIn(scene.source, window));
-  const draw = (): void => {
-    const isUnderWay = tiles?.want(wanted()) === true && work.isRunning;
-    if (!isUnderWay) work.begin();
-  };
-  /** What is looked at, as far as it is there. */
-  const data = (): unknown => {
-    const { state, source, window, at } = scene;
-    const dotsOf = ({ top, left, block, max, rows: rowsDone }: Tile) => {
-      const rows = Math.min(TILE, Math.ceil((source.queries - top) / block));
-      const cols = Math.min(TILE, Math.ceil((source.keys - left) / block));
-      const dots = Array.from({ length: rows }, (_, row) => Array.from(max.subarray(row * TILE, row * TILE + cols)));
-      return { top, left, cellsOfADot: block, rowsDone, max: dots };
-    };
-    const shown = tilesIn(source, window).flatMap((place) => tiles?.get(place) ?? []);
-    return { state, source: source.name, ...at, window, tiles: shown.map(dotsOf) };
-  };
+
+  /** Goes on where it was broken off. */
+  async function fill(one: Dots, signal: AbortSignal, say: (text: string) => void): Promise<void> {
+    const { source, at } = scene;
+    rows ??= rowsOf(source, at, engine.heed);
+    // A small call is computed where it is asked for, so that nothing else would have a turn.
+    const breathe = pacer();
+    while (one.rows < one.high) {
+      const from = one.window.top + one.rows;
+      const to = Math.min(one.window.top + one.high, from + rowsAtOnce(source));
+      const weights = await rows.read(from, to, signal);
+      signal.throwIfAborted();
+      one.add(weights, source.keys);
+      map.draw();
+      say(`${Math.floor((100 * one.rows) / one.high)} %, ${whole(one.rows * one.wide)} weights so far.`);
+      await breathe();
+    }
+  }
 
   const legend = ["a tenth of 1/n", h("i", { "aria-hidden": "true" }), "1"];
   const { element, say } = picture({
@@ -63,26 +59,26 @@ export function headPicture(first: BringScene, engine: Engine, controls: Control
     title: "All attention weights of one head",
     body: [map.element, work.line(), h("p", { class: "map-legend small-label" }, ...legend)],
     ...controls,
-    data,
+    data: () => {
+      const { state, source, at, window } = scene;
+      const { block, rows, max, across } = dots.at(-1) ?? new Dots(source, window);
+      return { state, source: source.name, ...at, window, cellsOfADot: block, rowsDone: rows, across, max };
+    },
   });
   const show = (next: BringScene): void => {
     scene = next;
-    const { source, at } = next;
+    const { source, at, window } = next;
     map.show(next);
     say(textOf(next));
     if (!engine.isSettled) return;
-    clearTimeout(rest);
-    const isSame = made?.source === source && JSON.stringify(made.at) === JSON.stringify(at);
-    if (isSame) {
-      // While it moves, moving goes first.
-      if (tiles?.lacking(wanted()).length) work.say("To be drawn as soon as it rests.");
-      rest = setTimeout(draw, REST);
-      return;
-    }
+    if (made?.source !== source || JSON.stringify(made.at) !== JSON.stringify(at)) {
+      rows?.dispose();
+      [rows, dots] = [undefined, [new Dots(source, windowAbout(source, 0, 0, 0))]];
+    } else if (JSON.stringify(dots.at(-1)?.window) === JSON.stringify(window)) return;
     made = next;
-    tiles?.dispose();
-    tiles = undefined;
-    draw();
+    const [all] = dots;
+    dots = all === undefined || all.window.span === window.span ? dots.slice(0, 1) : [all, new Dots(source, window)];
+    work.begin();
   };
   /** `begin`: the engine is there, or there is none, and pages compute by themselves. */
   return { element, show, begin: () => show(scene) };

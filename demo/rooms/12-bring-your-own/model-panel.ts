@@ -1,10 +1,9 @@
 // A model that was brought: its files, how its weights are kept, a text for it, and its pass with the means to stop it.
 
 import { FileTrouble, listed } from "../../src/brought/arrays.js";
-import { FORMATS, type Format } from "../../src/brought/formats.js";
 import type { Helper } from "../../src/brought/helper.js";
 import type { ModelSummary, ModelTask } from "../../src/brought/run.js";
-import { choice, LongWork } from "../../src/ui/controls.js";
+import { LongWork } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { bytes, exact, whole } from "../../src/ui/numbers.js";
 import { passSource, type Source } from "./source.js";
@@ -20,43 +19,29 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
   /** Counts what was opened, and what of it was introduced. */
   let [key, introduced] = [0, 0];
   let opened: Opened | undefined;
-  /** What the model takes as it is stored, which is known once it was loaded so. */
-  let stored: number | undefined;
   const about = h("p", { class: "model-about small-label" });
-  const label = h("label", { for: "model-text" });
+  const label = h("label", { for: "model-text" }, "Text for the model");
   const field = h("textarea", { id: "model-text", rows: 2, class: "model-text" });
   const bar = h("progress", { hidden: true, max: 1, "aria-label": "Read so far" });
-  const formats = choice<Format>("Weights", FORMATS, (weights) => {
-    store.change({ weights });
-    work.begin();
-  });
 
   const load = async ({ source, name }: Opened, signal: AbortSignal, say: (text: string) => void) => {
-    const { weights } = store.state;
     const tell = (said: string, done?: number): void => {
       say(said);
       bar.hidden = done === undefined;
       bar.value = done ?? 0;
     };
     try {
-      const task = { kind: "load", key, source, name, weights } as const;
-      return await helper.do(task, signal, tell);
+      return await helper.do({ kind: "load", key, source, name }, signal, tell);
     } finally {
       bar.hidden = true;
     }
   };
   const introduce = (model: ModelSummary): void => {
     const { name, type, layers, heads, parameters, positions, takesText, vocabulary } = model;
-    stored = model.bytes["as stored"] ?? stored;
-    for (const format of FORMATS) {
-      const size = format === "as stored" ? stored : model.bytes[format];
-      formats.label(format, size === undefined ? format : `${format}, ${bytes(size)}`);
-    }
     const kept = Object.entries(model.formats).map(([format, size]) => `${bytes(size)} as ${format}`);
     const longest = positions === undefined ? "" : ` Texts up to ${whole(positions)} tokens.`;
     const what = name === type ? name : `${name}, ${type}`;
     about.textContent = `${what}: ${layers} layers × ${heads} heads, ${many(parameters)} numbers, ${listed(kept)}.${longest}`;
-    formats.element.hidden = false;
     label.textContent = takesText
       ? `Text for ${name}`
       : `Numbers of tokens for ${name}, 0 to ${whole(vocabulary - 1)}: it has no tokenizer.json`;
@@ -98,36 +83,19 @@ export function modelPanel(store: BringStore, helper: Helper, ran: (source: Sour
   });
   const line = work.line();
   line.dataset["arrive"] = "true";
-  const element = h(
-    "div",
-    { class: "model-panel", hidden: true },
-    about,
-    h("div", { class: "field" }, label, field),
-    formats.element,
-    line,
-    bar,
-  );
+  const element = h("div", { class: "model-panel" }, about, h("div", { class: "field" }, label, field), line, bar);
   /** A text waits for its model. */
   const wait = (said: string): void => {
-    element.hidden = false;
+    element.closest<HTMLElement>("[data-picture]")?.removeAttribute("hidden");
     field.value ||= store.state.text;
     work.say(said);
   };
-  const show = (): void => {
-    formats.show(store.state.weights);
-    if (opened === undefined) {
-      label.textContent = "Text for the model";
-      formats.element.hidden = true;
-    }
-  };
-  store.listen(show);
-  show();
   return {
     element,
     wait,
     /** Loads it and runs it on the text. */
     open: (next: Opened): void => {
-      [opened, stored] = [next, undefined];
+      opened = next;
       key += 1;
       about.textContent = "";
       wait("");

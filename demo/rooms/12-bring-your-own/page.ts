@@ -17,6 +17,6 @@ runRoom({
   callsOf,
   read: readAnswers,
   // All else is where one looks.
-  computedFrom: ["source", "brought", "tokens", "seed", "causal", "layer", "head", "row", "col"],
+  computedFrom: ["source", "brought", "tokens", "causal", "layer", "head", "row", "col"],
   build: (scene, engine) => bringRoom(store, library, find("#room", HTMLElement), scene, engine),
 });

@@ -20,7 +20,7 @@ const PART = 2 ** 19;
 export const rowsAtOnce = ({ keys }: Pick<Rows, "keys">): number => Math.max(1, Math.floor(PART / keys));
 
 /** Without scores where weights are as they were brought. */
-type Row = MadeRow | { readonly weights: Float32Array; readonly scores?: undefined };
+export type Row = ReturnType<typeof madeRow> | { readonly weights: Float32Array; readonly scores?: undefined };
 
 export function rowOf(source: Source, { layer, head, causal }: HeadAt, query: number): Row {
   const vectors = source.vectors(layer, head);
@@ -59,8 +59,6 @@ export function rowsOf(source: Source, at: HeadAt, heed: Heed | undefined) {
   };
   return { queries, keys, read, dispose };
 }
-
-export type MadeRow = ReturnType<typeof madeRow>;
 
 /** The weights of a row, and what they are made of: scores, -Infinity where a key is hidden; the largest; the sum of e to each score less that. */
 function madeRow({ queries, keys }: Source, { width, q, k }: Vectors, causal: boolean, query: number) {

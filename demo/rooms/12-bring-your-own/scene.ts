@@ -4,30 +4,23 @@
 import type { Answer, Call } from "../../src/engine/engine.js";
 import { at, columns, fill, largest, unstack, widestGap } from "../../src/model/matrix.js";
 import type { View, Views } from "../../src/ui/named-matrices.js";
+import { windowAbout } from "./dots.js";
 import { exampleSource } from "./example.js";
-import { within } from "./map/tile.js";
 import { rowOf } from "./rows.js";
 import type { Source, Vectors } from "./source.js";
 import type { BringState } from "./state.js";
 
-/** The sources that there are: those that are made when they are first looked at, and what was brought, which lives as long as the page. */
+/** The sources that there are: an example, which is made when it is first looked at, and what was brought, which lives as long as the page. */
 export class Library {
   own: Source | undefined;
-  readonly #example = latest(exampleSource);
+  #example: Source | undefined;
 
   /** The example stands in for what is not there (yet). */
-  sourceOf({ source, tokens, seed }: BringState): Source {
-    return (source === "own" ? this.own : undefined) ?? this.#example(tokens, seed);
+  sourceOf({ source, tokens }: BringState): Source {
+    if (source === "own" && this.own !== undefined) return this.own;
+    if (this.#example?.keys !== tokens) this.#example = exampleSource(tokens);
+    return this.#example;
   }
-}
-
-/** Makes nothing anew for the arguments that it had last. */
-function latest<Args extends readonly unknown[], Made>(make: (...args: Args) => Made): (...args: Args) => Made {
-  let last: { readonly args: Args; readonly made: Made } | undefined;
-  return (...args) => {
-    if (last?.args.every((arg, index) => arg === args[index]) !== true) last = { args, made: make(...args) };
-    return last.made;
-  };
 }
 
 /** Queries and keys of the small window. */
@@ -43,24 +36,29 @@ export function* prepare(library: Library, state: BringState): Generator<undefin
   yield;
 }
 
-/** Cells are computed anew only where they are others: moving over the map changes the state many times a second. */
 export function scenesOf(library: Library) {
-  /** Some queries and some keys around a cell, and the whole rows of the queries. */
-  const cellsOf = latest((source: Source, layer: number, head: number, causal: boolean, row: number, col: number) => {
-    const [rows, cols] = [Math.min(SIDE, source.queries), Math.min(SIDE, source.keys)];
-    const top = Math.min(source.queries - rows, Math.max(0, row - (rows >> 1)));
-    const left = Math.min(source.keys - cols, Math.max(0, col - (cols >> 1)));
-    const rowAt = (_: unknown, index: number) => rowOf(source, { layer, head, causal }, top + index);
-    return { top, left, cols, rows: Array.from({ length: rows }, rowAt) };
-  });
   return (state: BringState) => {
     const source = library.sourceOf(state);
+    const { queries, keys } = source;
     const [layer, head] = [Math.min(state.layer, source.layers - 1), Math.min(state.head, source.heads - 1)];
-    const [row, col] = [Math.min(state.row, source.queries - 1), Math.min(state.col, source.keys - 1)];
-    const causal = state.causal === "yes";
-    const cells = cellsOf(source, layer, head, causal, row, col);
-    const vectors = source.vectors(layer, head);
-    return { state, source, at: { layer, head, causal }, vectors, row, col, cells, window: within(source, state) };
+    const [row, col] = [Math.min(state.row, queries - 1), Math.min(state.col, keys - 1)];
+    const at = { layer, head, causal: state.causal === "yes" };
+    // Some queries and some keys around a cell, and the whole rows of the queries.
+    const [high, cols] = [Math.min(SIDE, queries), Math.min(SIDE, keys)];
+    const top = Math.min(queries - high, Math.max(0, row - (high >> 1)));
+    const left = Math.min(keys - cols, Math.max(0, col - (cols >> 1)));
+    const rows = Array.from({ length: high }, (_, index) => rowOf(source, at, top + index));
+    const window = windowAbout(source, state.span, row, col);
+    return {
+      state,
+      source,
+      at,
+      vectors: source.vectors(layer, head),
+      row,
+      col,
+      cells: { top, left, cols, rows },
+      window,
+    };
   };
 }
 

@@ -40,14 +40,12 @@ export interface Source extends Readonly<Record<"layers" | "heads" | "queries" |
   };
 }
 
-/** What arrays can be taken for, and what that is called. */
-export const ROLES = { q: "queries", k: "keys", v: "values", weights: "weights", none: "not used" };
-export type Role = keyof typeof ROLES;
+/** What arrays can be taken for. */
+type Role = "q" | "k" | "weights" | "none";
 
 const NAMED: readonly (readonly [Role, RegExp])[] = [
   ["q", /(?:^|[^a-z])(?:q|query|queries)(?:[^a-z]|$)/i],
   ["k", /(?:^|[^a-z])(?:k|key|keys)(?:[^a-z]|$)/i],
-  ["v", /(?:^|[^a-z])(?:v|value|values)(?:[^a-z]|$)/i],
   ["weights", /(?:^|[^a-z])(?:a|w|weights?|attn|attentions?|probs)(?:[^a-z]|$)/i],
 ];
 
@@ -73,10 +71,8 @@ export function sourceFrom(arrays: readonly NamedArray[], roles: readonly Role[]
 
 function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Source {
   const of = (role: Role): NamedArray | undefined => arrays[roles.indexOf(role)];
-  const [q, k, v, weights] = [of("q"), of("k"), of("v"), of("weights")];
-  const twice = roles.find((role, index) => role !== "none" && roles.indexOf(role) < index);
-  if (twice !== undefined) refuse(`Two arrays are taken for ${twice}. Choose one.`);
-  if (q !== undefined && k !== undefined) return fromVectors(q, k, v);
+  const [q, k, weights] = [of("q"), of("k"), of("weights")];
+  if (q !== undefined && k !== undefined) return fromVectors(q, k);
   if (weights !== undefined) {
     const axes = axesOf(weights);
     assertFinite(weights);
@@ -84,23 +80,19 @@ function fromArrays(arrays: readonly NamedArray[], roles: readonly Role[]): Sour
   }
   const [only, has, lacks] = q === undefined ? [k, "keys", "queries"] : [q, "queries", "keys"];
   if (only !== undefined) {
-    const other = "Or say that they are the weights.";
-    refuse(`“${only.name}” is taken for ${has}: bring the ${lacks} that go with them. ${other}`);
+    refuse(`“${only.name}” is taken for ${has}: bring the ${lacks} that go with them.`);
   }
   const names = arrays.map(({ name, shape }) => `${name} ${shown(shape)}`).join(", ");
-  return refuse(`Say which are q and k, or which one is the weights. There are: ${names}.`);
+  return refuse(`Two of these must be called q and k, or one weights: ${names}.`);
 }
 
-function fromVectors(q: NamedArray, k: NamedArray, v: NamedArray | undefined): Source {
-  const [queries, keys, values] = [axesOf(q), axesOf(k), v && axesOf(v)];
+function fromVectors(q: NamedArray, k: NamedArray): Source {
+  const [queries, keys] = [axesOf(q), axesOf(k)];
   for (const array of [q, k]) assertFinite(array);
   assertScores(q, k);
-  const both = `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit`;
   if (queries.layers !== keys.layers || queries.cols !== keys.cols || queries.heads % keys.heads !== 0) {
+    const both = `q ${shown(q.shape)} and k ${shown(k.shape)} do not fit`;
     refuse(`${both}: layers and the last axis must be the same, and heads of k divide those of q.`);
-  }
-  if (v !== undefined && (["layers", "heads", "rows"] as const).some((axis) => values?.[axis] !== keys[axis])) {
-    refuse(`v ${shown(v.shape)} does not fit k ${shown(k.shape)}: all but the last axis must be the same.`);
   }
   const group = queries.heads / keys.heads;
   return {
@@ -182,45 +174,4 @@ export function firstLook({ layers, heads, keys, weights }: Source, only?: HeadP
     }
   }
   return found;
-}
-
-/** Queries and keys of a head by their places; scores are `strength` times the products of these. */
-export interface Recipe extends Readonly<Record<"q" | "k", (at: number) => readonly number[]>> {
-  readonly name: string;
-  readonly strength: number;
-}
-
-/** By layers. */
-export type Recipes = readonly (readonly Recipe[])[];
-
-/** Heads are made when they are first looked at. `width`: of vectors, which are padded with zeros. */
-export function madeSource(name: string, layers: Recipes, count: number, width: number): Source {
-  const made = new Map<Recipe, Vectors>();
-  return {
-    name,
-    layers: layers.length,
-    heads: layers[0]?.length ?? 0,
-    queries: count,
-    keys: count,
-    headName: (layer, head) => layers[layer]?.[head]?.name ?? "",
-    vectors: (layer, head) => {
-      const recipe = layers[layer]?.[head];
-      if (recipe === undefined) return undefined;
-      const vectors = made.get(recipe) ?? vectorsOf(recipe, count, width);
-      made.set(recipe, vectors);
-      return vectors;
-    },
-    origin: "made by the recipe of this head",
-  };
-}
-
-function vectorsOf({ strength, q, k }: Recipe, count: number, width: number): Vectors {
-  const vectors = { width, q: new Float32Array(count * width), k: new Float32Array(count * width) };
-  for (let at = 0; at < count; at++) {
-    vectors.q.set(q(at), at * width);
-    vectors.k.set(k(at), at * width);
-  }
-  // Scores will be divided by the root of the width.
-  const factor = strength * Math.sqrt(width);
-  return { ...vectors, q: vectors.q.map((part) => part * factor) };
 }

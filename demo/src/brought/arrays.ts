@@ -138,12 +138,11 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /** Lists of words apart from arrays of numbers. */
 export function arraysOf(name: string, value: unknown): Arrays {
-  const named = isRecord(value) && !isFlat(value) ? Object.entries(value) : [[name, value] as const];
+  const named = isRecord(value) ? Object.entries(value) : [[name, value] as const];
   const [arrays, words]: [NamedArray[], Arrays["words"][number][]] = [[], []];
   for (const [own, one] of named) {
-    if (isFlat(one)) arrays.push(readFlat(own, one));
-    else if (!Array.isArray(one)) continue;
-    else if (Object.hasOwn(TOKEN_LISTS, own) && one.some((part) => typeof part === "string"))
+    if (!Array.isArray(one)) continue;
+    if (Object.hasOwn(TOKEN_LISTS, own) && one.some((part) => typeof part === "string"))
       words.push({ name: own, words: one.map((word, index) => wordAt(own, word, index)) });
     else arrays.push(readNested(own, one));
   }
@@ -152,18 +151,6 @@ export function arraysOf(name: string, value: unknown): Arrays {
     ? "is an object without arrays"
     : "must be rows within rows, or an object of such by name";
   return refuse(`“${name}” ${wanted}.`);
-}
-
-/** { shape, data }, as tensors are in code. */
-type Flat = Readonly<Record<"shape" | "data", unknown>>;
-const isFlat = (one: unknown): one is Flat => isRecord(one) && "shape" in one && "data" in one;
-
-function readFlat(name: string, { shape, data }: Flat): NamedArray {
-  if (!Array.isArray(shape) || !Array.isArray(data)) refuse(`“${name}” must have a shape and data.`);
-  const sizes = shape.map((size) => (typeof size === "number" ? size : Number.NaN));
-  const count = countOf(name, sizes);
-  if (count !== data.length) refuse(`“${name}” says ${count} numbers by its shape, and has ${data.length}.`);
-  return { name, shape: sizes, data: Float32Array.from(data, (one, index) => numberAt(name, one, [index])) };
 }
 
 function readNested(name: string, value: readonly unknown[]): NamedArray {

@@ -5,7 +5,6 @@ import { type LoadedModel, loadModel, type ModelSource } from "heed/models";
 import { type Encoding, Tokenizer } from "heed/text";
 import { bytes, whole } from "../ui/numbers.js";
 import { refuse } from "./arrays.js";
-import { FORMATS, type Format } from "./formats.js";
 import { chances, changes, cosineOfMeans, divergence, movements } from "./odds.js";
 import { wordOf, wordsOf } from "./words.js";
 
@@ -21,7 +20,6 @@ export interface ModelTask {
   readonly source: ModelSource;
   /** What to call it, where that is known. */
   readonly name: string | undefined;
-  readonly weights: Format;
 }
 
 export type Tell = (said: string, done?: number) => void;
@@ -30,7 +28,7 @@ export type Tell = (said: string, done?: number) => void;
 type Kind = "next" | "mask" | "label" | "states";
 
 interface Held {
-  readonly task: ModelTask;
+  readonly key: number;
   readonly lm: LoadedModel;
   readonly kind: Kind;
   readonly about: ModelSummary;
@@ -46,8 +44,6 @@ export interface ModelSummary extends Readonly<Record<"layers" | "heads" | "para
   readonly isCausal: boolean;
   /** Bytes of the formats that its weights have. */
   readonly formats: Readonly<Record<string, number>>;
-  /** What it takes, or would take, in each of the formats; what is stored is known once it was loaded so. */
-  readonly bytes: Readonly<Partial<Record<Format, number>>>;
 }
 
 /** A text that was read, and what the whole model made of it. */
@@ -90,15 +86,15 @@ let reading: Reading | undefined;
 
 /** Loads it, unless it is here. Refuses what it cannot load, in heed's words. */
 export async function load(task: ModelTask, tell: Tell): Promise<ModelSummary> {
-  if (held?.task.key === task.key && held.task.weights === task.weights) return held.about;
+  if (held?.key === task.key) return held.about;
   held?.lm.dispose();
   [held, reading] = [undefined, undefined];
-  const { source, weights } = task;
+  const { key, source } = task;
   tell("Reading …");
   heed ??= createHeed();
   const lm = await inWords(async () =>
     loadModel(source, {
-      weights,
+      weights: "as stored",
       engine: await heed,
       cache: typeof source === "string",
       onProgress: ({ loaded, total, file }) => {
@@ -107,18 +103,17 @@ export async function load(task: ModelTask, tell: Tell): Promise<ModelSummary> {
       },
     }),
   );
-  held = await inWords(async () => ({ task, lm, ...(await examined(lm, task)) }));
+  held = await inWords(async () => ({ key, lm, ...(await examined(lm, task)) }));
   return held.about;
 }
 
 /** A pass of one token tells its layers, its heads and what it answers. */
-async function examined(lm: LoadedModel, { name, weights }: ModelTask): Promise<Pick<Held, "kind" | "about">> {
+async function examined(lm: LoadedModel, { name }: ModelTask): Promise<Pick<Held, "kind" | "about">> {
   const { config, model, tokenizer } = lm;
   const { logits, attentions = [] } = await model.forward([0], { attentions: true });
   const vocabulary = Number(config["vocab_size"]);
   const { parameters, formats } = model.describe();
   const positions = config["max_position_embeddings"] ?? config["n_positions"];
-  const sizes = FORMATS.filter((format) => format !== "as stored" || weights === "as stored");
   const about = {
     name: name ?? String(config["model_type"]),
     type: String(config["model_type"]),
@@ -130,7 +125,6 @@ async function examined(lm: LoadedModel, { name, weights }: ModelTask): Promise<
     takesText: tokenizer !== null,
     isCausal: logits !== undefined,
     formats: { ...formats },
-    bytes: Object.fromEntries(sizes.map((format) => [format, model.describe({ weights: format }).bytes])),
   };
   const shape = logits?.shape ?? (await headShape(lm));
   if (shape === undefined) return { kind: "states", about };

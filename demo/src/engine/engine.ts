@@ -1,4 +1,4 @@
-// The one place that calls heed: opens an engine, answers the calls that a room asks for, times the first of them.
+// The one place that calls heed: opens an engine, and answers the calls that a room asks for.
 
 import type { AttentionOptions, Capabilities, Heed } from "heed";
 import { pause } from "../ui/pieces.js";
@@ -25,12 +25,10 @@ export interface Answer extends Readonly<Record<"output" | "weights" | "lse" | "
 
 type EngineStatus =
   | { readonly kind: "loading" }
-  | { readonly kind: "ready"; readonly capabilities: Capabilities; readonly microseconds: number | null }
+  | { readonly kind: "ready"; readonly capabilities: Capabilities }
   | { readonly kind: "failed"; readonly message: string };
 
 const EMPTY: Tensor = { data: new Float32Array(0), shape: [0] };
-const TIMED_CALLS = 15;
-const QUIET_BEFORE_TIMING = 200;
 
 interface Request {
   readonly calls: readonly Call[];
@@ -47,7 +45,6 @@ export class Engine {
   readonly opened = new Promise<Heed | undefined>((settle) => {
     this.#settle = settle;
   });
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #latest: Request | undefined;
   #isBusy = false;
 
@@ -69,7 +66,7 @@ export class Engine {
       const { createHeed } = await import("heed");
       this.heed = await createHeed();
       this.#settle(this.heed);
-      this.#become({ kind: "ready", capabilities: this.heed.capabilities, microseconds: null });
+      this.#become({ kind: "ready", capabilities: this.heed.capabilities });
       await pause();
       if (this.#latest !== undefined) await this.#answer(this.#latest);
     } catch (error) {
@@ -85,39 +82,17 @@ export class Engine {
 
   async #answer(request: Request): Promise<void> {
     const { heed } = this;
-    const [first] = request.calls;
-    if (heed === undefined || first === undefined) return;
+    if (heed === undefined || request.calls.length === 0) return;
     this.#isBusy = true;
     try {
       const answers = await Promise.all(request.calls.map((call) => run(heed, call)));
       await pause();
-      if (request === this.#latest) {
-        request.answered(answers);
-        clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => void this.#time(heed, first, request), QUIET_BEFORE_TIMING);
-      }
+      if (request === this.#latest) request.answered(answers);
     } catch (error) {
       this.#fail(error);
     }
     this.#isBusy = false;
     if (request !== this.#latest && this.#latest !== undefined) await this.#answer(this.#latest);
-  }
-
-  /** The median of several calls, as a user would await them: the way to the worker and back is in it. */
-  async #time(heed: Heed, { q, k, v, options }: Call, request: Request): Promise<void> {
-    const times: number[] = [];
-    try {
-      for (let i = 0; i < TIMED_CALLS; i++) {
-        const start = performance.now();
-        await heed.attention(q, k, v, options);
-        times.push(performance.now() - start);
-      }
-      const [median = 0] = times.sort((a, b) => a - b).slice(TIMED_CALLS >> 1);
-      if (request !== this.#latest) return;
-      this.#become({ kind: "ready", capabilities: heed.capabilities, microseconds: median * 1000 });
-    } catch (error) {
-      this.#fail(error);
-    }
   }
 
   #fail(error: unknown): void {

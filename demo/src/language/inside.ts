@@ -1,16 +1,7 @@
 // A language model of examples/train/language.js, run part by part, so that everything between its parts can be seen. Loaded when it is needed.
 
-import type { Heed } from "heed";
-import {
-  Embedding,
-  type Layer,
-  LayerNorm,
-  Linear,
-  loadSafetensors,
-  MLP,
-  MultiHeadAttention,
-  type ParameterMap,
-} from "heed/layers";
+import { attention, type Heed } from "heed";
+import { Embedding, type Layer, LayerNorm, Linear, loadSafetensors, MLP, type ParameterMap } from "heed/layers";
 import { loadedOnce } from "../model/loaded-once.js";
 import { DIM, HEAD_DIM, HEADS, type Kind, LAYERS, WORDS } from "./words.js";
 
@@ -43,43 +34,20 @@ const MADE = {
   masked: { stack: "encoder", normFirst: false, epsilon: 1e-12, activation: "gelu", file: "language-masked" },
 } as const;
 
-/** Of the causal model as a whole. */
-export const CONFIG = {
-  ...{ model_type: "gpt2", vocab_size: WORDS.length, n_positions: POSITIONS },
-  ...{ n_embd: DIM, n_layer: LAYERS, n_head: HEADS },
-};
-
 export const loadParameters = loadedOnce((kind: Kind) => loadSafetensors(`./weights/${MADE[kind].file}.safetensors`));
-
-/** Heads are counted through all layers. Their outputs become zero before the output projection. */
-export function withoutHeads(parameters: ParameterMap, kind: Kind, heads: readonly number[]): ParameterMap {
-  const changed = new Map(parameters);
-  for (const head of heads) {
-    const name = `${MADE[kind].stack}.layers.${Math.floor(head / HEADS)}.self_attn.out_proj.weight`;
-    const weight = changed.get(name);
-    if (weight === undefined) continue;
-    const data = Float32Array.from(weight.data as Float32Array, (value, at) =>
-      Math.floor((at % DIM) / HEAD_DIM) === head % HEADS ? 0 : value,
-    );
-    changed.set(name, { data, shape: [DIM, DIM] });
-  }
-  return changed;
-}
 
 export class Inside {
   readonly #isFirst: boolean;
-  readonly #parts: Layer[] = [];
   readonly #embed: (ids: readonly number[]) => Promise<Float32Array>;
   readonly #blocks: readonly Block[];
   readonly #logits: (row: Float32Array) => Promise<Float32Array>;
+  readonly #attention: typeof attention;
 
   constructor(kind: Kind, parameters: ParameterMap, engine?: Heed) {
     const { stack, normFirst, epsilon, activation } = MADE[kind];
     this.#isFirst = normFirst;
-    const loaded = <L extends Layer>(layer: L, name: string): L => {
-      this.#parts.push(layer.load(parameters, `${name}.`));
-      return layer;
-    };
+    this.#attention = engine === undefined ? attention : engine.attention.bind(engine);
+    const loaded = <L extends Layer>(layer: L, name: string): L => layer.load(parameters, `${name}.`);
     const norm = (name: string) => loaded(new LayerNorm({ shape: DIM, epsilon, engine }), name);
     const table = (name: string, count: number) => loaded(new Embedding({ count, dim: DIM, engine }), name);
     const linear = (name: string, outFeatures = DIM, bias = true) =>
@@ -92,8 +60,8 @@ export class Inside {
       const at = `${stack}.layers.${layer}`;
       return {
         norms: [norm(`${at}.norm1`), norm(`${at}.norm2`)],
-        attention: loaded(new MultiHeadAttention({ embedDim: DIM, heads: HEADS, engine }), `${at}.self_attn`),
         projections: ["q", "k", "v"].map((name) => linear(`${at}.self_attn.${name}_proj`)),
+        out: linear(`${at}.self_attn.out_proj`),
         mlp: loaded(new MLP({ dim: DIM, hidden: 4 * DIM, activation, engine }), `${at}.mlp`),
       };
     });
@@ -105,31 +73,32 @@ export class Inside {
       const [first, types] = [norm("norm"), table("types", 2)];
       const [inner, decoder] = [norm("head.norm"), linear("head.decoder", WORDS.length)];
       const dense = new MLP({ dim: DIM, hidden: DIM, activation, engine }).load(asMlp(parameters, "head.dense"));
-      this.#parts.push(dense);
       this.#embed = async (ids) => run(first, sum(await summed(ids), await look(types, Array(ids.length).fill(0))));
       this.#logits = async (row) => run(decoder, await run(inner, await run(dense, row)));
     }
   }
 
-  /** What happens to these words; `asked`: the one whose stream gives the logits. */
-  async read(ids: readonly number[], asked: number): Promise<Reading> {
+  /** What happens to these words; `asked`: the one whose stream gives the logits; `off`: heads that give nothing, counted through all layers. */
+  async read(ids: readonly number[], asked: number, off: readonly number[] = []): Promise<Reading> {
     const isFirst = this.#isFirst;
     let x = await this.#embed(ids);
     const row = () => this.#logits(x.slice(asked * DIM, (asked + 1) * DIM));
     const embedding = lengths(x);
     const lens = [await row()];
     const layers: LayerReading[] = [];
-    for (const { norms, attention, projections, mlp: perceptron } of this.#blocks) {
+    for (const [layer, { norms, projections, out, mlp: perceptron }] of this.#blocks.entries()) {
       const [before, after] = norms;
-      const input = rows(isFirst ? await run(before, x) : x);
-      const options = { causal: isFirst, return: { weights: true } } as const;
-      const { output, weights } = await attention.forward(input, undefined, undefined, options);
+      const input = isFirst ? await run(before, x) : x;
       const [q = [], k = [], v = []] = await Promise.all(
-        projections.map(async (one) => headsOf((await one.forward(input)).data)),
+        projections.map(async (one) => headsOf(await run(one, input))),
       );
-      x = sum(x, output.data);
+      const options = { causal: isFirst, return: { weights: true } } as const;
+      const { output: heads, weights } = await this.#attention(tensorOf(q), tensorOf(k), tensorOf(v), options);
+      for (const head of q.keys()) if (off.includes(layer * HEADS + head)) headIn(heads.data, head).fill(0);
+      const output = await run(out, beside(heads.data));
+      x = sum(x, output);
       if (!isFirst) x = await run(before, x);
-      const attended = { added: lengths(output.data), stream: lengths(x) };
+      const attended = { added: lengths(output), stream: lengths(x) };
       const added = await run(perceptron, isFirst ? await run(after, x) : x);
       x = sum(x, added);
       if (!isFirst) x = await run(after, x);
@@ -139,16 +108,12 @@ export class Inside {
     }
     return { embedding, layers, lens };
   }
-
-  dispose(): void {
-    for (const part of this.#parts) part.dispose();
-  }
 }
 
 interface Block {
   readonly norms: readonly [LayerNorm, LayerNorm];
-  readonly attention: MultiHeadAttention;
   readonly projections: readonly Linear[];
+  readonly out: Linear;
   readonly mlp: MLP;
 }
 
@@ -179,9 +144,25 @@ function lengths(data: Float32Array): readonly number[] {
 }
 
 /** The columns of each head. */
-function headsOf(data: Float32Array): readonly Numbers[] {
+function headsOf(data: Float32Array): readonly Float32Array[] {
   return Array.from({ length: HEADS }, (_, head) => data.filter((_, at) => Math.floor((at % DIM) / HEAD_DIM) === head));
 }
+
+/** Heads one after the other. */
+function tensorOf(heads: readonly Float32Array[]) {
+  const data = Float32Array.from(heads.flatMap((head) => Array.from(head)));
+  return { data, shape: [1, HEADS, data.length / DIM, HEAD_DIM] };
+}
+
+const headIn = (heads: Float32Array, head: number): Float32Array =>
+  heads.subarray((head * heads.length) / HEADS, ((head + 1) * heads.length) / HEADS);
+
+/** Heads beside each other again, word after word. */
+const beside = (heads: Float32Array): Float32Array =>
+  heads.map((_, at) => {
+    const [word, column] = [Math.floor(at / DIM), at % DIM];
+    return headIn(heads, Math.floor(column / HEAD_DIM))[word * HEAD_DIM + (column % HEAD_DIM)] ?? Number.NaN;
+  });
 
 function byHead(data: Float32Array, count: number): LayerReading["weights"] {
   const rows = Array.from({ length: HEADS * count }, (_, row) =>

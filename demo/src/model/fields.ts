@@ -9,8 +9,6 @@ export interface Field<T> {
   readonly write: (value: T) => string;
   /** undefined for what cannot be read: an address may come from anywhere. */
   readonly read: (text: string) => T | undefined;
-  /** It was read as smaller numbers than are written there. */
-  readonly isTooLarge?: (text: string) => boolean;
 }
 
 /** A field, and what it is at first. */
@@ -63,10 +61,6 @@ export function codecFrom<S extends object>(
         if (value !== undefined) read[name] = value;
       }
       return { ...unsaid(read), ...read };
-    },
-    isTooLarge: (hash) => {
-      const parts = new URLSearchParams(hash.replace(/^#/, ""));
-      return names.some((name) => fields[name].isTooLarge?.(parts.get(fields[name].key) ?? "") === true);
     },
   };
 }
@@ -130,7 +124,7 @@ export function wholes(key: string): Field<readonly number[]> {
 }
 
 export function matrix(key: string): Field<Matrix> {
-  return { key, write: writeMatrix, read: readMatrix, isTooLarge: holdsTooLarge };
+  return { key, write: writeMatrix, read: readMatrix };
 }
 
 /** null: not changed by hand. */
@@ -147,11 +141,6 @@ function readMatrix(text: string): Matrix | undefined {
   const isWhole = Number.isInteger(cols) && cols > 0 && data.length > 0 && data.length % cols === 0;
   if (!isWhole || data.some(Number.isNaN)) return undefined;
   return { rows: data.length / cols, cols, data: Float64Array.from(data, bounded) };
-}
-
-function holdsTooLarge(text: string): boolean {
-  const [, ...numbers] = text.split("_").map(Number);
-  return readMatrix(text) !== undefined && numbers.some((number) => bounded(number) !== number);
 }
 
 const bounded = (value: number): number => Math.min(LARGEST_TYPED, Math.max(-LARGEST_TYPED, value));

@@ -25,8 +25,6 @@ export interface Codec<S> {
   readonly keyOf: (name: keyof S) => string;
   /** Only what differs from the initial state; empty for the initial state itself. */
   readonly toHash: (state: S) => string;
-  /** Some of its numbers were brought to what can be typed. */
-  readonly isTooLarge: (hash: string) => boolean;
 }
 
 export class Store<S extends object> {
@@ -39,8 +37,6 @@ export class Store<S extends object> {
   /** By their names in the address. */
   readonly #locked = new URLSearchParams(location.search).get("lock")?.split(",") ?? [];
   #written: string;
-  /** Numbers in the address were larger than those of the state that it was read as. */
-  #wasTooLarge = false;
   #isRunning = false;
 
   /** `turningAway`: whoever changes one of these looks elsewhere, so that the cell is forgotten. */
@@ -66,10 +62,6 @@ export class Store<S extends object> {
     return this.#cell;
   }
 
-  get wasTooLarge(): boolean {
-    return this.#wasTooLarge;
-  }
-
   /** Whoever embeds the page says what stays as the address has it. */
   isLocked(name: keyof S): boolean {
     return this.#locked.includes(this.#codec.keyOf(name));
@@ -79,7 +71,6 @@ export class Store<S extends object> {
     this.#follow();
     const open = Object.entries(patch).filter(([name]) => !this.isLocked(name as keyof S));
     const next = this.#codec.consistent({ ...this.#state, ...Object.fromEntries(open) });
-    this.#wasTooLarge = false;
     if (this.#turningAway.some((key) => next[key] !== this.#state[key])) this.#cell = undefined;
     this.#become(next);
     this.#write(entry === "new" || (entry === "run" && !this.#isRunning));
@@ -124,7 +115,6 @@ export class Store<S extends object> {
   }
 
   #read(): S {
-    this.#wasTooLarge = this.#codec.isTooLarge(location.hash);
     return this.#codec.consistent({ ...this.#codec.initial, ...this.#codec.fromHash(location.hash) });
   }
 

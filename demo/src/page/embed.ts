@@ -47,47 +47,33 @@ function step(way: 1 | -1): void {
   const stop = `.thread-head button:${way > 0 ? "last" : "first"}-of-type`;
   const pictures = EMBED === "" ? "[data-picture], .board" : ".embedded";
   if (EMBED === "" && document.querySelector(stop) !== null) find(stop, HTMLButtonElement).click();
-  else moverOf(document.querySelectorAll<HTMLElement>(pictures))?.step(way);
+  else move(document.querySelectorAll<HTMLElement>(pictures), { way });
 }
 
-/** `part`: from 0, its beginning, to 1. */
-interface Mover {
-  readonly step: (way: 1 | -1) => void;
-  readonly goTo: (part: number) => void;
-}
-
-function moverOf(pictures: Iterable<HTMLElement>): Mover | undefined {
+/** Moves the first of the pictures that can be moved: a step, or to a part of the way, from 0 to 1. */
+function move(pictures: Iterable<HTMLElement>, to: { readonly way: 1 | -1 } | { readonly part: number }): void {
   // What stands alone is all in view once it is shrunk.
   const inView = ({ width, bottom, top }: DOMRect): boolean =>
     width > 0 && (EMBED !== "" || (bottom > 0 && top < innerHeight));
   const [input] = MOVERS.flatMap((kind) =>
     Array.from(pictures, (picture) => Array.from(picture.querySelectorAll<HTMLInputElement>(kind))).flat(),
   ).filter((one) => inView(one.getBoundingClientRect()));
-  if (input?.type === "range") return rangeMover(input);
-  const choices = Array.from(input?.closest("fieldset")?.querySelectorAll<HTMLInputElement>("input:enabled") ?? []);
-  const goTo = (place: number): void => choices[Math.round(place)]?.click();
-  return {
-    step: (way) => goTo(choices.findIndex(({ checked }) => checked) + way),
-    goTo: (part) => goTo(part * (choices.length - 1)),
-  };
-}
-
-function rangeMover(range: HTMLInputElement): Mover {
-  const moved = (): boolean => range.dispatchEvent(new Event("input", { bubbles: true }));
-  return {
-    step: (way) => {
-      // A board has steps of its own, many to a slider.
-      const key = { key: way > 0 ? "ArrowRight" : "ArrowLeft", bubbles: true, cancelable: true };
-      if (!range.dispatchEvent(new KeyboardEvent("keydown", key))) return;
-      range[way > 0 ? "stepUp" : "stepDown"]();
-      moved();
-    },
-    goTo: (part) => {
-      const [least, most] = [Number(range.min), Number(range.max)];
-      range.value = String(least + part * (most - least));
-      moved();
-    },
-  };
+  if (input?.type !== "range") {
+    const choices = Array.from(input?.closest("fieldset")?.querySelectorAll<HTMLInputElement>("input:enabled") ?? []);
+    const chosen = choices.findIndex(({ checked }) => checked);
+    choices["way" in to ? chosen + to.way : Math.round(to.part * (choices.length - 1))]?.click();
+    return;
+  }
+  if ("way" in to) {
+    // A board has steps of its own, many to a slider.
+    const key = { key: to.way > 0 ? "ArrowRight" : "ArrowLeft", bubbles: true, cancelable: true };
+    if (!input.dispatchEvent(new KeyboardEvent("keydown", key))) return;
+    input[to.way > 0 ? "stepUp" : "stepDown"]();
+  } else {
+    const [least, most] = [Number(input.min), Number(input.max)];
+    input.value = String(least + to.part * (most - least));
+  }
+  input.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 /** When the room stands. */
@@ -103,7 +89,7 @@ export function showEmbedded(root: HTMLElement): void {
   }
   const go = (at: unknown): void => {
     const part = typeof at === "number" || typeof at === "string" ? Number(at) : Number.NaN;
-    if (part >= 0 && part <= 1) moverOf([picture])?.goTo(part);
+    if (part >= 0 && part <= 1) move([picture], { part });
   };
   addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     if (typeof data === "object" && data !== null && "at" in data) go(data.at);

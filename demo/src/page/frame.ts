@@ -64,7 +64,7 @@ function keepStateInLinks(): void {
 
 const VARIANT = { simd: "SIMD", relaxed: "relaxed SIMD" } as const;
 
-/** The quiet line in the header: which variant computes, on how many threads, how long a call takes; more on request. */
+/** The quiet line in the footer: which variant computes, on how many threads; and why not a faster one. */
 function showStatus({ status }: Engine): void {
   if (status.kind === "loading") return;
   const [summary, details] = [find("#status-summary", HTMLElement), find("#status-details", HTMLElement)];
@@ -78,28 +78,15 @@ function showStatus({ status }: Engine): void {
     warning.replaceChildren(h("strong", {}, "The kernels did not start here."), ` ${status.message}.`, own);
     return;
   }
-  const { capabilities: found, microseconds } = status;
-  const time = microseconds === null ? undefined : timeOf(microseconds);
-  const threads = found.threads === 1 ? "1 thread" : `${found.threads} threads`;
-  summary.textContent = `${VARIANT[found.variant]} · ${threads} · ${time ?? "…"}`;
-  const facts = {
-    Computes: found.backend === "wasm" ? "WebAssembly" : "WebGPU",
-    Variant: VARIANT[found.variant],
-    Threads: `${found.threads} of ${found.cores} cores`,
-    Worker: WORKER[found.worker ?? "none"],
-    "Isolated page": found.isolated ? "yes" : "no",
-    "Last call": time === undefined ? "being timed" : `${time}, median of 15, awaited from the page`,
-  };
-  const pairs = Object.entries(facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]);
-  details.replaceChildren(h("dl", {}, ...pairs), ...found.reasons.map((reason) => h("p", {}, reason)));
+  const { variant, threads, cores, worker, isolated, backend, reasons } = status.capabilities;
+  summary.textContent = `${VARIANT[variant]} · ${threads === 1 ? "1 thread" : `${threads} threads`}`;
+  const computes = backend === "wasm" ? "WebAssembly" : "WebGPU";
+  const facts = `${computes} on ${threads} of ${cores} cores, ${WORKER[worker ?? "none"]}; the page is ${isolated ? "" : "not "}isolated.`;
+  details.replaceChildren(...[facts, ...reasons].map((text) => h("p", {}, text)));
 }
 
 const WORKER = {
-  "shared-memory": "with shared memory",
-  "private-memory": "with memory of its own",
-  none: "none: on this page’s thread",
+  "shared-memory": "in a worker with shared memory",
+  "private-memory": "in a worker with memory of its own",
+  none: "on this page’s thread",
 } as const;
-
-function timeOf(microseconds: number): string {
-  return microseconds < 1000 ? `${Math.round(microseconds)} µs` : `${(microseconds / 1000).toFixed(1)} ms`;
-}

@@ -1,37 +1,37 @@
 // What is kept on this device: the theme that was chosen, and the place on a page. Storage may be forbidden: then nothing is kept, and
 // nothing found.
 
-function kept(storage: () => Storage, key: string): string {
+type Place = "localStorage" | "sessionStorage";
+
+function kept(place: Place, key: string): string {
   try {
-    return storage().getItem(key) ?? "";
+    return window[place].getItem(key) ?? "";
   } catch {
     return "";
   }
 }
 
-function keep(storage: () => Storage, key: string, value: string): void {
+function keep(place: Place, key: string, value: string): void {
   try {
-    storage().setItem(key, value);
+    window[place].setItem(key, value);
   } catch {
     // Then nothing is kept.
   }
 }
 
-const local = (): Storage => localStorage;
-const session = (): Storage => sessionStorage;
 const [THEME, PLACE, GUESSES] = ["heed-theme", "heed-place", "heed-guesses"] as const;
 
 /** What was guessed, and whether it was right, by the names of questions. */
 export function guessed(): readonly (readonly [name: string, isRight: boolean])[] {
-  const entries = new URLSearchParams(kept(local, GUESSES));
+  const entries = new URLSearchParams(kept("localStorage", GUESSES));
   return Array.from(entries, ([name, right]) => [name, right === "1"] as const);
 }
 
 /** The first guess counts. */
 export function keepGuess(name: string, isRight: boolean): void {
-  const all = new URLSearchParams(kept(local, GUESSES));
+  const all = new URLSearchParams(kept("localStorage", GUESSES));
   if (!all.has(name)) all.set(name, isRight ? "1" : "0");
-  keep(local, GUESSES, all.toString());
+  keep("localStorage", GUESSES, all.toString());
   dispatchEvent(new Event("guessed"));
 }
 
@@ -39,7 +39,7 @@ export function keepGuess(name: string, isRight: boolean): void {
 export function startTheme(button: HTMLButtonElement): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const bySystem = (): string => (system.matches ? "dark" : "light");
-  let chosen = kept(local, THEME);
+  let chosen = kept("localStorage", THEME);
   const now = (): string => (/^(?:light|dark)$/.test(chosen) ? chosen : bySystem());
   const other = (): string => (now() === "dark" ? "light" : "dark");
   const apply = (): void => {
@@ -49,7 +49,7 @@ export function startTheme(button: HTMLButtonElement): void {
   };
   button.addEventListener("click", () => {
     chosen = other();
-    keep(local, THEME, chosen);
+    keep("localStorage", THEME, chosen);
     apply();
   });
   system.addEventListener("change", apply);
@@ -67,7 +67,7 @@ export function comesBack(): boolean {
  * reload ends with the event `load`, before a room stands.
  */
 export function placeLeft(): number {
-  addEventListener("pagehide", () => keep(session, PLACE, `${Math.round(scrollY)} ${location.pathname}`));
-  const [place, path] = kept(session, PLACE).split(" ");
+  addEventListener("pagehide", () => keep("sessionStorage", PLACE, `${Math.round(scrollY)} ${location.pathname}`));
+  const [place, path] = kept("sessionStorage", PLACE).split(" ");
   return comesBack() && path === location.pathname ? Number(place) : 0;
 }

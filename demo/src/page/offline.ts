@@ -3,7 +3,8 @@
 import { LongWork } from "../ui/controls.js";
 import { button } from "../ui/dom.js";
 
-const WORKER = "./offline.js";
+const KEPT = "Kept for offline reading.";
+const SCOPE = new URL("./", location.href).href;
 
 /** `line`: with the size of the site in `data-bytes`, where it was built; it stays hidden where nothing can be kept. */
 export async function startOffline(line: HTMLElement): Promise<void> {
@@ -13,15 +14,19 @@ export async function startOffline(line: HTMLElement): Promise<void> {
     name: `Keep for offline reading (${megabytes.toFixed(1)} MB)`,
     look: "link",
     run: async (signal, say) => {
-      await keepAll(signal, say);
+      say("Keeping all files …");
+      try {
+        await keepAll(signal);
+      } catch (error) {
+        await forgetAll();
+        throw error;
+      }
       show(true);
       return KEPT;
     },
   });
   const forgetIt = async (): Promise<void> => {
-    forget.disabled = true;
-    await forgetAll(await ownRegistration());
-    forget.disabled = false;
+    await forgetAll();
     show(false);
     keep.say("Forgotten.");
   };
@@ -33,53 +38,37 @@ export async function startOffline(line: HTMLElement): Promise<void> {
   const row = keep.line();
   row.append(forget);
   line.append(row);
-  const registration = await ownRegistration();
-  const isKept = (registration?.active ?? null) !== null;
-  show(isKept);
-  if (isKept) keep.say(KEPT);
+  const { active = null, installing } = (await ownRegistration()) ?? {};
+  show(active !== null);
+  if (active !== null) keep.say(KEPT);
   // Begun on a page before.
-  else if (registration?.installing) keep.button.click();
+  else if (installing) keep.button.click();
   line.hidden = false;
 }
-
-const KEPT = "Kept for offline reading.";
 
 /** Another site may have one for a folder around this. */
 async function ownRegistration(): Promise<ServiceWorkerRegistration | undefined> {
   const found = await navigator.serviceWorker.getRegistration();
-  return found?.scope === new URL("./", location.href).href ? found : undefined;
+  return found?.scope === SCOPE ? found : undefined;
 }
 
-async function keepAll(signal: AbortSignal, say: (text: string) => void): Promise<void> {
-  const { serviceWorker } = navigator;
-  say("Asking for the files …");
-  const { installing, active } = await serviceWorker.register(WORKER);
-  // One that was told to forget comes back as long as a page of its own is open, without being installed anew.
-  if (installing === null) active?.postMessage("keep");
-  const heard = new AbortController();
-  signal.addEventListener("abort", () => (installing ?? active)?.postMessage("stop"), heard);
-  try {
-    await new Promise<void>((done, fail) => {
-      type Progress = MessageEvent<{ share?: number; trouble?: string }>;
-      const follow = ({ data: { share = 0, trouble } }: Progress): void => {
-        say(`Keeping ${Math.round(100 * share)} %`);
-        if (trouble !== undefined) fail(new Error(trouble));
-        else if (share === 1) done();
-      };
-      serviceWorker.addEventListener("message", follow, heard);
-      serviceWorker.startMessages();
-    });
-    await serviceWorker.ready;
-  } finally {
-    heard.abort();
-  }
-}
-
-async function forgetAll(registration: ServiceWorkerRegistration | undefined): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  const forgotten = new Promise((done) => {
-    port1.onmessage = done;
+async function keepAll(signal: AbortSignal): Promise<void> {
+  // One that was forgotten comes back as long as a page of its own is open, without being installed anew: by another address it is another.
+  const begun = (await ownRegistration())?.installing;
+  const worker = begun ?? (await navigator.serviceWorker.register(`./offline.js?${Date.now()}`)).installing;
+  await new Promise<void>((done, fail) => {
+    signal.addEventListener("abort", () => worker?.postMessage("stop"));
+    const follow = (): void => {
+      if (worker?.state === "activated") done();
+      if (worker?.state === "redundant") fail(new Error("a file did not come"));
+    };
+    worker?.addEventListener("statechange", follow);
+    follow();
   });
-  registration?.active?.postMessage("forget", [port2]);
-  if (registration?.active) await forgotten;
+}
+
+async function forgetAll(): Promise<void> {
+  await (await ownRegistration())?.unregister();
+  const own = (await caches.keys()).filter((name) => name.startsWith(`heed ${SCOPE} `));
+  await Promise.all(own.map((name) => caches.delete(name)));
 }

@@ -1,6 +1,5 @@
 // What rooms have in common: how they are run, how their numbers tell where they came from, and where their furniture stands.
 
-import { WHAT_IS_TYPED } from "heed/viz";
 import { type Answer, type Call, Engine } from "../engine/engine.js";
 import type { Cell, Store } from "../model/store.js";
 import { codePanel } from "../ui/code-panel.js";
@@ -45,7 +44,7 @@ interface Parts<State extends object, Scene, Answered, Name extends string>
   readonly kernel: Pick<RoomParts<State, Scene, Answered>, "callsOf" | "read" | "computedFrom"> & {
     readonly said: (answer: Answered | undefined, scene: Scene) => string;
   };
-  readonly code?: Readonly<Record<"heed" | "torch", (scene: Scene) => string>>;
+  readonly code: Readonly<Record<"heed" | "torch", (scene: Scene) => string>>;
   readonly matrices: readonly Name[];
   readonly build: (room: RoomContext<Scene, Answered, Name>) => BuiltRoom<Name>;
 }
@@ -74,8 +73,8 @@ export function tellingRoom<S extends object, Scene, A, Name extends string>(par
       const agreement = furnish(find("#room", HTMLElement), {
         ...built,
         readout: teller.element,
-        heedCode: code && (() => code.heed(room.scene)),
-        torchCode: code && (() => code.torch(room.scene)),
+        heedCode: () => code.heed(room.scene),
+        torchCode: () => code.torch(room.scene),
       });
       function* showing(next: Scene, answer: A | undefined): Generator<unknown> {
         Object.assign(room, { scene: next, answer });
@@ -115,7 +114,6 @@ interface RoomParts<State extends object, Scene, Answered> {
 export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A>): void {
   const { store, prepare, sceneOf, callsOf, read, build, computedFrom } = parts;
   const engine = new Engine();
-  tellOfTooLarge(store);
   void startPage(engine, find("[data-room]", HTMLElement), async () => {
     if (prepare !== undefined) await inPieces(prepare(store.state));
     let { state } = store;
@@ -154,19 +152,6 @@ export function runRoom<S extends object, Scene, A>(parts: RoomParts<S, Scene, A
     await pause();
     if (question === 0) compute();
   });
-}
-
-/** Says that an address held larger numbers than can be typed, until something is changed. */
-function tellOfTooLarge<S extends object>(store: Store<S>): void {
-  const text = `This address holds larger numbers than this page takes; they were cut to its bounds. ${WHAT_IS_TYPED}`;
-  const said = h("p", { class: "warning", role: "status" });
-  find("#warning", HTMLElement).after(said);
-  const show = (): void => {
-    said.hidden = !store.wasTooLarge;
-    said.textContent = store.wasTooLarge ? text : "";
-  };
-  store.listen(show);
-  show();
 }
 
 /** As they stand below each other; the readout stands beside or below the pictures. */
@@ -212,36 +197,28 @@ interface Furniture {
   readonly readout: HTMLElement;
   /** A question below the first picture, which then shows the answer. */
   readonly guess?: HTMLElement;
-  readonly heedCode?: (() => string) | undefined;
-  readonly torchCode?: (() => string) | undefined;
-  /** What else stands in the menu of every picture. */
+  readonly heedCode: () => string;
+  readonly torchCode: () => string;
+  /** What is chosen for all pictures. */
   readonly menu?: readonly HTMLElement[];
 }
 
 const elementsOf = (all: readonly Standing[]): HTMLElement[] =>
   all.map((one) => (one instanceof HTMLElement ? one : one.element));
 
-/** The line that says how the page's numbers and the kernel's agree, at the end of all that it adds. */
+/** The line that says how the page's numbers and the kernel's agree, below all pictures. */
 export function furnish(root: HTMLElement, furniture: Furniture): HTMLElement {
   const { above = [], pictures, readout, guess, heedCode, torchCode, menu = [] } = furniture;
   const agreement = h("p", { class: "agreement", role: "status" });
-  const panel = heedCode && torchCode && codePanel(readout, { heed: heedCode, torch: torchCode });
+  const panel = codePanel(readout, { heed: heedCode, torch: torchCode });
   root.append(
     ...elementsOf(above),
-    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel?.element ?? readout),
-    h("div", { class: "room-foot" }, agreement),
+    h("div", { class: "with-readout" }, h("div", {}, ...elementsOf(pictures)), panel.element),
+    h("div", { class: "room-foot" }, agreement, ...menu),
   );
   if (guess !== undefined) root.querySelector(".picture-body")?.after(guess);
   // It is said anew whenever a room shows something else.
-  if (panel !== undefined) new MutationObserver(panel.refresh).observe(agreement, { childList: true });
-  if (menu.length === 0) return agreement;
-  const shared = h("div", { class: "menu-room" }, ...menu);
-  root.querySelector(".menu-items")?.append(shared);
-  // One for all menus: it goes to the one that is about to open.
-  root.addEventListener("click", ({ target }) => {
-    if (!(target instanceof Element)) return;
-    target.closest(".menu:not([open])")?.querySelector(".menu-items")?.append(shared);
-  });
+  new MutationObserver(panel.refresh).observe(agreement, { childList: true });
   return agreement;
 }
 

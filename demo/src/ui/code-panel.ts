@@ -8,8 +8,6 @@ import { button, h } from "./dom.js";
 const NAMES = { heed: "heed", torch: "PyTorch" } as const;
 type Kind = keyof typeof NAMES;
 const TABS = { arithmetic: "Arithmetic", code: "Code" } as const;
-/** Rows of numbers that are shown of a tensor. */
-const ROWS = 1;
 
 export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () => string>>) {
   let kind: Kind = "heed";
@@ -27,7 +25,7 @@ export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () 
     h("div", { class: "controls-options code-buttons" }, kinds.element, copy),
     text,
   );
-  const tabs = choice<keyof typeof TABS>("Beside the picture", TABS, show);
+  const tabs = choice<keyof typeof TABS>(h("span", { class: "spoken" }, "Beside the picture"), TABS, show);
 
   function show(tab: keyof typeof TABS): void {
     tabs.show(tab);
@@ -38,10 +36,11 @@ export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () 
   /** Only where somebody looks. */
   function refresh(): void {
     if (element.hidden) return;
-    const lines = codes[kind]().trimEnd().split("\n");
-    if (lines.join("\n") === before.join("\n")) return;
+    const code = codes[kind]();
+    const lines = code.split("\n");
+    if (lines.join() === before.join()) return;
     const isNew = (line: string): boolean => before.length > 0 && !before.includes(line);
-    text.replaceChildren(...folded(lines, isNew));
+    text.replaceChildren(...folded(code, isNew));
     before = lines;
   }
 
@@ -51,22 +50,15 @@ export function codePanel(readout: HTMLElement, codes: Readonly<Record<Kind, () 
   return { element: h("div", { class: "side" }, tabs.element, readout, element), refresh };
 }
 
-function folded(lines: readonly string[], isNew: (line: string) => boolean): HTMLElement[] {
-  const isRow = (line: string | undefined): boolean => /^ {4}[-\d.]/.test(line ?? "");
+/** A run of rows of numbers shows its first. */
+function folded(text: string, isNew: (line: string) => boolean): HTMLElement[] {
   const shown = (line: string): HTMLElement => h("code", { class: isNew(line) ? "changed" : undefined }, `${line}\n`);
-  const made: HTMLElement[] = [];
-  for (let at = 0; at < lines.length; ) {
-    let end = at;
-    while (isRow(lines[end])) end++;
-    const rest = lines.slice(at + ROWS, end);
-    const all = lines.slice(at, end === at ? at + 1 : Math.min(end, at + ROWS));
-    made.push(...all.map(shown));
-    if (rest.length > 0) {
-      const said = `    … ${rest.length} more ${rest.length === 1 ? "row" : "rows"}, copied as well`;
-      const summary = h("summary", { class: rest.some(isNew) ? "changed" : undefined }, said);
-      made.push(h("details", {}, summary, ...rest.map(shown)));
-    }
-    at = Math.max(end, at + 1);
-  }
-  return made;
+  return text.split(/((?:^ {4}[-\d.].*\n){2,})/m).flatMap((part, place) => {
+    const lines = part === "" ? [] : part.replace(/\n$/, "").split("\n");
+    if (place % 2 === 0) return lines.map(shown);
+    const [first = "", ...rest] = lines;
+    const said = `    … ${rest.length} more ${rest.length === 1 ? "row" : "rows"}, copied as well`;
+    const summary = h("summary", { class: rest.some(isNew) ? "changed" : undefined }, said);
+    return [shown(first), h("details", {}, summary, ...rest.map(shown))];
+  });
 }

@@ -4,14 +4,6 @@
 import type { Entry, Store } from "../model/store.js";
 import { button, h } from "./dom.js";
 
-interface Choice<T extends string> {
-  readonly element: HTMLFieldSetElement;
-  /** Any other value: none is chosen. */
-  readonly show: (value: string) => void;
-  readonly label: (value: T, text: string) => void;
-  readonly enable: (value: T, enabled: boolean) => void;
-}
-
 interface Option<T> {
   readonly value: T;
   readonly text: string;
@@ -24,11 +16,7 @@ type Offered<T extends string> = Readonly<Record<T, string>> | readonly (Option<
 let groups = 0;
 
 /** A row of radio buttons that look like one switch. Native inputs, so that keyboard and screen readers know them. */
-export function choice<T extends string>(
-  legend: string | Node,
-  offered: Offered<T>,
-  chosen: (value: T) => void,
-): Choice<T> {
+export function choice<T extends string>(legend: string | Node, offered: Offered<T>, chosen: (value: T) => void) {
   const name = `choice-${++groups}`;
   const all = listed(offered).map(({ value, text, about }) => {
     const [input, span] = [h("input", { type: "radio", name, value }), h("span", {}, text)];
@@ -38,13 +26,14 @@ export function choice<T extends string>(
   const labels = h("div", {}, ...all.map(({ label }) => label));
   return {
     element: h("fieldset", { class: "choice" }, h("legend", {}, legend), labels),
-    show: (value) => {
+    /** Any other value: none is chosen. */
+    show: (value: string): void => {
       for (const { input } of all) input.checked = input.value === value;
     },
-    enable: (value, enabled) => {
+    enable: (value: T, enabled: boolean): void => {
       for (const { input } of all) if (input.value === value) input.disabled = !enabled;
     },
-    label: (value, text) => {
+    label: (value: T, text: string): void => {
       for (const { input, span } of all) if (input.value === value) span.textContent = text;
     },
   };
@@ -57,20 +46,12 @@ function listed<T extends string>(offered: Offered<T>): readonly Option<T>[] {
 
 const isList = <T extends string>(offered: Offered<T>): offered is readonly (Option<T> | T)[] => Array.isArray(offered);
 
-interface Slider {
-  readonly element: HTMLElement;
-  readonly show: (value: number, said: string) => void;
-  /** Changes the largest value. */
-  readonly limit: (most: number) => void;
-  readonly enable: (enabled: boolean) => void;
-}
-
 type Range = Readonly<Record<"least" | "most" | "step", number>>;
 
 let sliders = 0;
 
 /** Over a list of values or a range; says its value in words, to the eye and to screen readers. */
-export function slider(label: string, range: Range | readonly number[], changed: (value: number) => void): Slider {
+export function slider(label: string, range: Range | readonly number[], changed: (value: number) => void) {
   const id = `slider-${++sliders}`;
   const list = "step" in range ? undefined : range;
   const { least, most, step } = "step" in range ? range : { least: 0, most: range.length - 1, step: 1 };
@@ -82,23 +63,20 @@ export function slider(label: string, range: Range | readonly number[], changed:
   });
   return {
     element: h("div", { class: "slider" }, h("label", { for: id }, label), input, output),
-    show: (value, said) => {
-      input.value = String(list === undefined ? value : nearest(list, value));
+    show: (value: number, said: string): void => {
+      // Of the value in an ascending list, or of the last one below it.
+      const place = list === undefined ? value : Math.max(0, list.filter((one) => one <= value).length - 1);
+      input.value = String(place);
       input.setAttribute("aria-valuetext", said);
       output.textContent = said;
     },
-    limit: (largest) => {
+    limit: (largest: number): void => {
       input.max = String(largest);
     },
-    enable: (enabled) => {
+    enable: (enabled: boolean): void => {
       input.disabled = !enabled;
     },
   };
-}
-
-/** The index of the value in an ascending list, or of the last one below it. */
-function nearest(list: readonly number[], value: number): number {
-  return Math.max(0, list.filter((one) => one <= value).length - 1);
 }
 
 /** A row of buttons of which any number may be pressed. `toggled`: all that are pressed now, in their order. */
@@ -131,10 +109,7 @@ interface Binding<S> {
   /** The states in which the control can be seen. Default: all. */
   readonly isThere?: (state: S) => boolean;
   readonly entry?: Entry;
-}
-
-interface SliderBinding<S> extends Binding<S> {
-  /** How a value is written beside the slider. */
+  /** How a value is written beside a slider. */
   readonly said?: (value: number) => string;
 }
 
@@ -143,7 +118,7 @@ export function boundSlider<K extends string, S extends Readonly<Record<K, numbe
   key: K,
   label: string,
   range: Range | readonly number[],
-  { said = String, ...binding }: SliderBinding<S> = {},
+  { said = String, ...binding }: Binding<S> = {},
 ): HTMLElement {
   const { element, show } = slider(label, range, (value) => put<S, K>(store, key, value as S[K], binding.entry));
   return following(store, key, element, (state) => show(state[key], said(state[key])), binding);
@@ -225,10 +200,7 @@ export class LongWork {
 
   /** Starts the work. What is under way ends before that, even where the reader has just stopped it. */
   begin(): void {
-    if (this.#running === undefined) {
-      void this.press();
-      return;
-    }
+    if (this.#running === undefined) return void this.press();
     this.#isRenewed = true;
     this.#running.abort();
   }

@@ -1,4 +1,4 @@
-// A picture: its heading beside a menu to take it away, what works it below, and a sentence.
+// A picture: its heading, what works it below, a sentence, and buttons to take it away.
 
 import { button, h, indexed, setAttributes } from "./dom.js";
 import { saveJson, savePng, saveSvg } from "./save.js";
@@ -31,9 +31,9 @@ export interface PictureParts extends Controls {
 export function picture({ name, title, body, data, aside, ...controls }: PictureParts): Picture {
   const text = h("p", { class: "picture-text" });
   const content = h("div", { class: "picture-body" }, ...body);
-  const head = h("div", { class: "picture-head" }, h("h2", {}, title), saveMenu(name, `“${title}”`, content, data));
+  const head = h("h2", { class: "picture-head" }, title);
   const beside = aside === undefined ? [] : [h("div", { class: "picture-aside" }, aside)];
-  const foot = h("div", { class: "picture-foot" }, text, ...beside);
+  const foot = h("div", { class: "picture-foot" }, text, ...beside, saving(name, `“${title}”`, content, data));
   return {
     element: h("section", { class: "picture", "data-picture": name }, head, content, ...below(controls), foot),
     say: (said) => {
@@ -69,37 +69,19 @@ export function drawer(title: string, ...inside: readonly HTMLElement[]): HTMLDe
   return h("details", { class: "more" }, h("summary", {}, title), ...inside);
 }
 
-/** A menu that opens over what stands below it. It closes when one presses Escape, or is somewhere else. */
-function menu(label: string, name: string, ...items: readonly HTMLElement[]): HTMLDetailsElement {
-  const said = [h("span", {}, label), h("b", { class: "menu-more" }, "⋯")];
-  const button = h("summary", { "aria-label": `${label} ${name}` }, ...said);
-  const element = h("details", { class: "menu" }, button, h("div", { class: "menu-items" }, ...items));
-  const closeFor = (elsewhere: EventTarget | null): void => {
-    if (elsewhere instanceof Node && !element.contains(elsewhere)) element.open = false;
-  };
-  addEventListener("pointerdown", ({ target }) => closeFor(target));
-  element.addEventListener("focusout", ({ relatedTarget }) => closeFor(relatedTarget));
-  element.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape" || !element.open) return;
-    element.open = false;
-    button.focus();
-  });
-  return element;
-}
-
-/** The room adds its own to the menu that is opened. */
-function saveMenu(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
+function saving(name: string, title: string, content: HTMLElement, data: () => unknown): HTMLElement {
   const file = `heed-${name}`;
   const failed = h("span", { role: "status" });
   const tool = (kind: string, save: () => void | Promise<void>): HTMLButtonElement => {
-    const made = button(kind, async () => {
+    const press = async (): Promise<void> => {
       failed.textContent = "";
       try {
         await save();
       } catch (error) {
         failed.textContent = `Not saved: ${error instanceof Error ? error.message : String(error)}.`;
       }
-    });
+    };
+    const made = button(kind, () => void press(), "link");
     setAttributes(made, { "data-save": kind, "aria-label": `Save ${title} as ${kind}` });
     return made;
   };
@@ -108,6 +90,5 @@ function saveMenu(name: string, title: string, content: HTMLElement, data: () =>
     tool("PNG", () => savePng(file, content)),
     tool("JSON", () => saveJson(file, data())),
   ];
-  const label = h("span", { class: "small-label" }, "Save as");
-  return menu("Save", title, h("div", { class: "menu-line" }, label, ...tools, failed));
+  return h("div", { class: "saving" }, h("span", { class: "small-label" }, "Save as"), ...tools, failed);
 }

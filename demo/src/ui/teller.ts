@@ -25,21 +25,44 @@ interface Subject {
   readonly retype?: (cell: Cell, value: number) => void;
 }
 
+/** Of the slider, to both sides of 0. */
+const REACH = 4;
+
+/** The subject, the multiply-adds as a table, the result, and for an input cell the means to change it. */
 export class Teller {
+  readonly element = h("aside", { class: "readout", "aria-label": "The arithmetic of one cell" });
   readonly #subject: Subject;
-  readonly #readout = new Readout();
   #hovered: Cell | undefined;
   #told: Cell | undefined;
+  /** Said to a screen reader when the keyboard moves from cell to cell. */
+  #spoken = h("p", { class: "spoken", "aria-live": "polite" });
+  #body = h("div", { class: "readout-body" });
+  #slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Change this number" });
+  #field = h("input", { type: "text", inputmode: "decimal", size: 6, "aria-describedby": "readout-trouble" });
+  #trouble = h("p", { class: "trouble", id: "readout-trouble", role: "alert" });
+  #editor = h("div", { class: "readout-editor" }, this.#slider, this.#field, this.#trouble);
 
   constructor(subject: Subject) {
     this.#subject = subject;
-    this.#readout.change = (value) => {
+    const retype = (value: number): void => {
       if (this.#told !== undefined) subject.retype?.(this.#told, value);
     };
-  }
-
-  get element(): HTMLElement {
-    return this.#readout.element;
+    this.#field.ariaLabel = "This number";
+    this.#slider.addEventListener("input", () => retype(Number(this.#slider.value)));
+    this.#field.addEventListener("change", () => {
+      const value = parseNumber(this.#field.value);
+      this.#complain(value === null);
+      if (value !== null) retype(value);
+    });
+    this.#field.addEventListener("input", () => {
+      if (parseNumber(this.#field.value) !== null) this.#complain(false);
+    });
+    const open = (): void => {
+      toggle.ariaExpanded = String(this.element.classList.toggle("open"));
+    };
+    const toggle = button("", open, "readout-toggle");
+    setAttributes(toggle, { "aria-expanded": "false", "aria-label": "All of the arithmetic" });
+    this.element.append(toggle, this.#body, this.#editor, this.#spoken);
   }
 
   /** `held`: it stays in the light when the pointer leaves, and is said aloud. */
@@ -47,7 +70,9 @@ export class Teller {
     this.#hovered = cell;
     if (held) this.#subject.keeper().hold(cell);
     const told = this.tell();
-    if (held && told !== undefined) this.#readout.say(told);
+    if (!held || told === undefined) return;
+    const { subject, result, sentence, last = "" } = told;
+    this.#spoken.textContent = `${subject}: ${small(result)}. ${sentence} ${last}`;
   }
 
   leave(): void {
@@ -61,52 +86,19 @@ export class Teller {
   }
 
   tell(): Explanation | undefined {
-    const { keeper, first, light } = this.#subject;
-    const told = this.#explained(this.#hovered) ?? this.#explained(keeper().cell) ?? this.#explained(first());
-    this.#told = told?.cell;
-    this.#readout.show(told?.explanation);
-    light(told?.explanation.lights ?? []);
-    return told?.explanation;
+    const { keeper, first, explain, light } = this.#subject;
+    let told: Explanation | undefined;
+    for (const cell of [() => this.#hovered, () => keeper().cell, first]) {
+      this.#told = cell();
+      told = this.#told && explain(this.#told);
+      if (told !== undefined) break;
+    }
+    this.#show(told);
+    light(told?.lights ?? []);
+    return told;
   }
 
-  #explained(cell: Cell | undefined): { readonly cell: Cell; readonly explanation: Explanation } | undefined {
-    const explanation = cell === undefined ? undefined : this.#subject.explain(cell);
-    return cell === undefined || explanation === undefined ? undefined : { cell, explanation };
-  }
-}
-
-/** Of the slider, to both sides of 0. */
-const REACH = 4;
-
-/** The subject, the multiply-adds as a table, the result, and for an input cell the means to change it. */
-class Readout {
-  readonly element = h("aside", { class: "readout", "aria-label": "The arithmetic of one cell" });
-  change: (value: number) => void = () => {};
-  /** Said to a screen reader when the keyboard moves from cell to cell. */
-  #spoken = h("p", { class: "spoken", "aria-live": "polite" });
-  #toggle = button("", () => this.#open(), "readout-toggle");
-  #body = h("div", { class: "readout-body" });
-  #slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Change this number" });
-  #field = h("input", { type: "text", inputmode: "decimal", size: 6, "aria-describedby": "readout-trouble" });
-  #trouble = h("p", { class: "trouble", id: "readout-trouble", role: "alert" });
-  #editor = h("div", { class: "readout-editor" }, this.#slider, this.#field, this.#trouble);
-
-  constructor() {
-    this.#field.ariaLabel = "This number";
-    this.#slider.addEventListener("input", () => this.change(Number(this.#slider.value)));
-    this.#field.addEventListener("change", () => {
-      const value = parseNumber(this.#field.value);
-      this.#complain(value === null);
-      if (value !== null) this.change(value);
-    });
-    this.#field.addEventListener("input", () => {
-      if (parseNumber(this.#field.value) !== null) this.#complain(false);
-    });
-    setAttributes(this.#toggle, { "aria-expanded": "false", "aria-label": "All of the arithmetic" });
-    this.element.append(this.#toggle, this.#body, this.#editor, this.#spoken);
-  }
-
-  show(explanation: Explanation | undefined): void {
+  #show(explanation: Explanation | undefined): void {
     this.#editor.hidden = explanation?.editable !== true;
     if (explanation === undefined) {
       this.#body.replaceChildren(h("p", {}, "Point at a number, and it will tell how it came about."));
@@ -123,21 +115,10 @@ class Readout {
       ...besides("A finite difference gives", difference, result),
       ...besides("heed computes", kernel, result),
     );
-    if (explanation.editable === true) this.#showEditor(result);
-  }
-
-  say({ subject, result, sentence, last = "" }: Explanation): void {
-    this.#spoken.textContent = `${subject}: ${small(result)}. ${sentence} ${last}`;
-  }
-
-  #open(): void {
-    this.#toggle.ariaExpanded = String(this.element.classList.toggle("open"));
-  }
-
-  #showEditor(value: number): void {
-    if (document.activeElement !== this.#slider) this.#slider.value = String(value);
+    if (explanation.editable !== true) return;
+    if (document.activeElement !== this.#slider) this.#slider.value = String(result);
     if (document.activeElement === this.#field) return;
-    this.#field.value = single(value);
+    this.#field.value = single(result);
     this.#complain(false);
   }
 

@@ -44,20 +44,6 @@ test("the options of a call stand with their types and defaults, and lead to the
   expect(options).toContain('<a href="./api-expr.html#ScoreModArguments">');
 });
 
-test("names are found by words that stand in them and beside them", async () => {
-  const page = await open("api.html");
-  const shown = page.locator(".api-names li:visible code:first-child");
-  const all = await shown.count();
-  await page.getByLabel("Find a name").fill("rotary embedding");
-  await expect.poll(() => shown.count()).toBeLessThan(10);
-  expect(await shown.count()).toBeGreaterThan(0);
-  await page.getByLabel("Find a name").fill("attentionOptions");
-  await expect.poll(() => shown.allInnerTexts()).toContain("AttentionOptions");
-  expect(await page.locator("#api-found").innerText()).toMatch(/^\d+ of \d+$/);
-  await page.getByLabel("Find a name").fill("");
-  await expect.poll(() => shown.count()).toBe(all);
-});
-
 test.each(["api.html", "api-heed.html", "api-layers.html"])(
   "%s has nothing that axe objects to, and is not too wide",
   async (path) => {

@@ -1,17 +1,8 @@
 // Room 12's files and arithmetic, without a page: what is read and refused, and how cells become dots.
 
 import { describe, expect, test } from "vitest";
+import { Dots, levelOf, windowAbout } from "../../../demo/rooms/12-bring-your-own/dots.js";
 import { exampleSource } from "../../../demo/rooms/12-bring-your-own/example.js";
-import {
-  blockFor,
-  levelOf,
-  showing,
-  TILE,
-  Tile,
-  tilesIn,
-  within,
-  zoomed,
-} from "../../../demo/rooms/12-bring-your-own/map/tile.js";
 import { entropyOf } from "../../../demo/rooms/12-bring-your-own/rows.js";
 import { guessRoles, sourceFrom } from "../../../demo/rooms/12-bring-your-own/source.js";
 import { FileTrouble, type NamedArray, readJson } from "../../../demo/src/brought/arrays.js";
@@ -95,11 +86,11 @@ describe("npy", () => {
 });
 
 describe("JSON", () => {
-  test("rows within rows, by name, and as shape and data", () => {
+  test("rows within rows, alone and by name", () => {
     expect(readJson("w", "[[1, 2], [3, 4]]").arrays).toEqual([
       { name: "w", shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) },
     ]);
-    const { arrays } = readJson("x", '{ "q": [[1]], "k": { "shape": [1, 2], "data": [3, 4] }, "note": "no array" }');
+    const { arrays } = readJson("x", '{ "q": [[1]], "k": [[3, 4]], "note": "no array" }');
     expect(arrays).toEqual([
       { name: "q", shape: [1, 1], data: Float32Array.of(1) },
       { name: "k", shape: [1, 2], data: Float32Array.of(3, 4) },
@@ -117,8 +108,6 @@ describe("JSON", () => {
     ['[["1"]]', '"1" at [0, 0]'],
     ['{ "q": [[1]], "labels": ["red"] }', "Words of tokens go into a list that is called one of “tokens”"],
     ['{ "q": [[1]], "tokens": ["red", 2] }', "2 at [1], where a word must be"],
-    ['{ "shape": [2], "data": [1] }', "says 2 numbers by its shape, and has 1"],
-    ['{ "shape": [-1], "data": [] }', "says its shape is"],
     [`${"[".repeat(9)}1${"]".repeat(9)}`, "brackets within each other"],
   ])("refuses %s", (text, why) => {
     expect(() => readJson("a", text)).toThrow(why);
@@ -146,7 +135,7 @@ describe("what is brought", () => {
       "none",
       "none",
     ]);
-    expect(roles("q", "k", "v")).toEqual(["q", "k", "v"]);
+    expect(roles("q", "k", "v")).toEqual(["q", "k", "none"]);
     expect(roles("layer0.query", "layer0.key", "layer1.query")).toEqual(["q", "k", "none"]);
     expect(roles("attentions", "task")).toEqual(["weights", "none"]);
   });
@@ -175,14 +164,16 @@ describe("what is brought", () => {
   test.each([
     [[array("q", [4, 8]), array("k", [4, 9])], ["q", "k"], "do not fit"],
     [[array("q", [3, 4, 8]), array("k", [2, 4, 8])], ["q", "k"], "do not fit"],
-    [[array("q", [4, 8]), array("k", [4, 8]), array("v", [5, 8])], ["q", "k", "v"], "v [5, 8] does not fit k [4, 8]"],
     [[array("a", [4])], ["weights"], "must be [rows, columns]"],
     [[array("a", [2, 2, 2, 2, 2])], ["weights"], "must be [rows, columns]"],
     [[array("a", [0, 4])], ["weights"], "nothing in it"],
-    [[array("x", [4, 8]), array("y", [4, 8])], ["none", "none"], "There are: x [4, 8], y [4, 8]"],
+    [
+      [array("x", [4, 8]), array("y", [4, 8])],
+      ["none", "none"],
+      "must be called q and k, or one weights: x [4, 8], y [4, 8]",
+    ],
     [[array("q", [4, 8])], ["q"], "“q” is taken for queries: bring the keys that go with them"],
     [[array("k", [4, 8])], ["k"], "“k” is taken for keys: bring the queries that go with them"],
-    [[array("x", [4, 8]), array("y", [4, 8])], ["q", "q"], "Two arrays are taken for q"],
     [[array("a", [2, 3], (index) => (index === 4 ? Number.NaN : 0))], ["weights"], "holds NaN at [1, 1]"],
     [
       [array("q", [2, 2]), array("k", [2, 2], (index) => (index === 3 ? Infinity : 0))],
@@ -199,36 +190,35 @@ describe("what is brought", () => {
   });
 });
 
-test("the example is the same for the same seed, another for another, and of the size that is asked for", () => {
-  const [one, same, other] = [exampleSource(4096, 1), exampleSource(4096, 1), exampleSource(4096, 2)];
+test("the example is the same each time, and of the size that is asked for", () => {
+  const [one, same, other] = [exampleSource(4096), exampleSource(4096), exampleSource(32768)];
   expect(one.vectors(0, 2)?.k).toEqual(same.vectors(0, 2)?.k);
-  expect(one.vectors(0, 2)?.k).not.toEqual(other.vectors(0, 2)?.k);
-  expect(exampleSource(32768, 1).vectors(2, 3)?.q).toHaveLength(32768 * 32);
+  expect(other.vectors(1, 3)?.q).toHaveLength(32768 * 32);
 });
 
 describe("dots", () => {
-  test.each([1, 2, 4])("hold the largest of their cells and its place, at %i × that", (block) => {
-    const [queries, keys] = [TILE * block + 3, TILE * block * 2 - 5];
+  test.each([100, 600, 1300])("hold the largest of their cells and its place, over %i cells", (span) => {
+    const [queries, keys] = [span + 53, span + 95];
     const next = uniform(3);
     const weights = Float32Array.from({ length: queries * keys }, () => (next() < 0.5 ? 0 : next()));
-    const tiles = [0, 1].flatMap((row) => [0, 1].map((col) => new Tile({ block, row, col })));
-    for (let row = 0; row < queries; row += 7) {
-      const part = weights.subarray(row * keys, Math.min(queries, row + 7) * keys);
-      for (const tile of tiles) tile.add(part, row, keys);
-    }
-    for (const tile of tiles) {
-      for (let dot = 0; dot < TILE * TILE; dot += 13) {
-        const [top, left] = [tile.top + Math.floor(dot / TILE) * block, tile.left + (dot % TILE) * block];
-        const cells = [];
-        for (let row = top; row < Math.min(queries, top + block); row++) {
-          for (let col = left; col < Math.min(keys, left + block); col++)
-            cells.push({ row, col, weight: weights[row * keys + col] ?? 0 });
-        }
-        const most = cells.reduce((best, cell) => (cell.weight > best ? cell.weight : best), 0);
-        expect(tile.max[dot]).toBe(most);
-        if (most > 0) expect(weights[tile.cellAt(dot).row * keys + tile.cellAt(dot).col]).toBe(most);
+    const dots = new Dots({ queries, keys }, { top: 53, left: 40, span });
+    for (let row = 53; row < queries; row += 7) dots.add(weights.slice(row * keys, (row + 7) * keys), keys);
+    expect([dots.rows, dots.high, dots.wide]).toEqual([span, span, span]);
+    const { block, across, max } = dots;
+    for (let dot = 0; dot < max.length; dot += 13) {
+      const [top, left] = [53 + Math.floor(dot / across) * block, 40 + (dot % across) * block];
+      let most = 0;
+      for (let row = top; row < Math.min(queries, top + block); row++) {
+        const [from, to] = [left, Math.min(40 + span, left + block)];
+        most = Math.max(most, ...weights.subarray(row * keys + from, row * keys + to));
       }
+      expect(max[dot]).toBe(most);
+      const { row, col } = dots.cellAt(dot);
+      expect(dots.dotOf(row, col)).toBe(dot);
+      if (most > 0) expect(weights[row * keys + col]).toBe(most);
     }
+    expect(dots.dotOf(52, 40)).toBeUndefined();
+    expect(dots.dotOf(53, 40 + span)).toBeUndefined();
   });
 
   test("are shaded from a tenth of an even share to all", () => {
@@ -242,32 +232,22 @@ describe("dots", () => {
 describe("the part of the map that is looked at", () => {
   const size = { queries: 4096, keys: 8192 };
 
-  test("is inside, and no smaller than eight cells", () => {
-    expect(within(size, { top: 0, left: 0, span: 0 })).toEqual({ top: 0, left: 0, span: 8192 });
-    expect(within(size, { top: 9999, left: 9999, span: 100 })).toEqual({ top: 3996, left: 8092, span: 100 });
-    expect(within(size, { top: -5, left: 3, span: 1 })).toEqual({ top: 0, left: 3, span: 8 });
+  test("is inside, no smaller than eight cells, and all of it unless it is said", () => {
+    expect(windowAbout(size, 0, 3, 5)).toEqual({ top: 0, left: 0, span: 8192 });
+    expect(windowAbout(size, 100, 4095, 8191)).toEqual({ top: 3996, left: 8092, span: 100 });
+    expect(windowAbout(size, 1, 0, 3)).toEqual({ top: 0, left: 0, span: 8 });
+    expect(windowAbout(size, 99999, 9, 9).span).toBe(8192);
   });
 
-  test("keeps what is under the pointer where it is", () => {
-    const before = { top: 1000, left: 2000, span: 800 };
-    const { top, left, span } = zoomed(size, before, 4, 0.25, 0.75);
-    expect(span).toBe(200);
-    expect(left + 0.25 * span).toBeCloseTo(2000 + 0.25 * 800, 9);
-    expect(top + 0.75 * span).toBeCloseTo(1000 + 0.75 * 800, 9);
-  });
-
-  test("moves as little as shows a cell", () => {
-    const before = { top: 100, left: 100, span: 50 };
-    expect(showing(size, before, 120, 120)).toEqual(before);
-    expect(showing(size, before, 150, 99)).toEqual({ top: 101, left: 99, span: 50 });
-  });
-
-  test("has dots of a few cells, and the tiles that cover it", () => {
-    expect(blockFor({ top: 0, left: 0, span: 8192 })).toBe(32);
-    expect(blockFor({ top: 0, left: 0, span: 300 })).toBe(1);
-    // 128 dots of 2 cells: edges at 0, 256, 512 ...
-    const tiles = tilesIn(size, { top: 250, left: 600, span: 600 });
-    expect(tiles).toEqual([0, 1, 2, 3].flatMap((row) => [2, 3, 4].map((col) => ({ block: 2, row, col }))));
+  test.each([8, 9, 100, 2048])("has the cell well inside, and stays as one walks on: %i cells", (span) => {
+    const lefts = new Set<number>();
+    for (let col = 3000; col < 3000 + span; col++) {
+      const { left } = windowAbout(size, span, 100, col);
+      lefts.add(left);
+      expect(col - left).toBeGreaterThanOrEqual(Math.floor(span / 4));
+      expect(col - left).toBeLessThan(span);
+    }
+    expect(lefts.size).toBeLessThanOrEqual(4);
   });
 });
 

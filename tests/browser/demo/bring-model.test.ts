@@ -69,11 +69,11 @@ async function run(page: Page, text: string, says: string): Promise<void> {
 
 /** The answer in bars: the word, and the figures of the whole model and, where heads are off, without them. */
 async function oddsOf(page: Page): Promise<readonly { readonly word: string; readonly figures: readonly number[] }[]> {
-  const lines = await page.locator(".odds tbody tr").all();
+  const lines = await page.locator(".odds li").all();
   return await Promise.all(
     lines.map(async (line) => ({
-      word: (await line.locator("th").textContent()) ?? "",
-      figures: ((await line.locator("td").last().textContent()) ?? "")
+      word: (await line.locator("bdi").textContent()) ?? "",
+      figures: ((await line.locator("span").textContent()) ?? "")
         .split("→")
         .map((text) => readNumber(text.replace("%", ""))),
     })),
@@ -165,13 +165,13 @@ test("a head is switched off by the keyboard: the odds are those of a model with
   await bring(page, "Give numbers", jsonFile("config.json", config), file);
   await run(page, ids.join(" "), "Done in");
   const whole = await oddsOf(page);
-  const tile = page.locator(".head-tile").nth(6 + 4);
+  const tile = page.locator("heed-heads button").nth(6 + 4);
   await tile.focus();
   await page.keyboard.press("Enter");
-  await page.locator('.head-tile[aria-pressed="true"]', { hasText: "Layer 2, head 5" }).waitFor();
+  await page.locator('heed-heads [aria-pressed="true"][aria-label^="Layer 2, head 5"]').waitFor();
   // The focus stays at it.
   await page.keyboard.press("Enter");
-  await answered(page).filter({ hasText: "Thick bars: without layer 2 head 5. The odds move by" }).waitFor();
+  await answered(page).filter({ hasText: "Before, and without layer 2 head 5. The odds move by" }).waitFor();
   const changed = withoutHead(llama, "model.layers.1.self_attn.o_proj.weight", 4);
   const { logits } = await new LlamaModel(config).load(changed).forward(ids, { last: true });
   const odds = await oddsOf(page);
@@ -192,33 +192,11 @@ test("a head is switched off by the keyboard: the odds are those of a model with
   expect(await oddsOf(page)).toEqual(whole);
 });
 
-test("each head is tried alone, and those that matter most are named", async () => {
-  const gpt2 = madeByTransformers("gpt2");
-  const { config, parameters, ids } = gpt2;
-  const page = await open(PAGE);
-  const files = [jsonFile("config.json", config), await safetensorsFile("model.safetensors", parameters)];
-  await bring(page, "Give numbers", ...files);
-  await run(page, ids.join(" "), "Done in");
-  const picture = page.locator('[data-picture="answer"]');
-  await picture.getByRole("button", { name: "Which head matters most?" }).click();
-  await picture.getByText("Each of 6 heads was switched off alone.").waitFor();
-  const chips = picture.locator(".chip");
-  const sizes = (await chips.allTextContents()).map((text) => readNumber(text.split(": ").at(-1) ?? ""));
-  expect(sizes).toHaveLength(5);
-  expect([...sizes].sort((a, b) => b - a)).toEqual(sizes);
-  await chips.first().click();
-  const [name = ""] = ((await chips.first().textContent()) ?? "").split(":");
-  const shown = answered(page).filter({ hasText: `without ${name}. The odds move by` });
-  await shown.waitFor();
-  const [, told = ""] = /move by (\S+) nats/.exec((await shown.textContent()) ?? "") ?? [];
-  expect(readNumber(told)).toBe(sizes[0]);
-});
-
 interface GgufCase {
   readonly file: string;
 }
 
-test("a GGUF file is read with progress in bytes, as stored or in a format that is chosen, and says its bytes", async () => {
+test("a GGUF file is read with progress in bytes, as it is stored, and says its bytes", async () => {
   const { file } = readFixture("gguf.json")["mixed"] as GgufCase;
   const bytes = Buffer.from(file, "base64");
   const ids = [3, 1, 4, 1, 5];
@@ -236,22 +214,16 @@ test("a GGUF file is read with progress in bytes, as stored or in a format that 
   await bring(page, "Give numbers", fileOf("Tiny.Q4.gguf", bytes));
   const seen = await page.evaluate(() => (window as unknown as { readonly seen: readonly string[] }).seen);
   expect(seen.at(-1)).toMatch(/^1 Reading Tiny\.Q4\.gguf: (\S+ \w+) of \1 …$/);
-  for (const weights of ["as stored", "int8"] as const) {
-    const lm = await loadModel(bytes, { weights });
-    const size = lm.model.describe().bytes;
-    const format = page.getByRole("radio", { name: new RegExp(`^${weights}, ${(size / 1000).toPrecision(3)} kB$`) });
-    await format.check();
-    await run(page, ids.join(" "), "Done in");
-    const said = Object.keys(lm.model.describe().formats).map((one) => `as ${one}`);
-    const about = (await page.locator(".model-about").textContent()) ?? "";
-    expect(about).toContain("Tiny.Q4, llama: 1 layers × 4 heads");
-    for (const one of said) expect(about).toContain(one);
-    const { logits } = await lm.model.forward(ids, { last: true });
-    for (const { word, figures } of await oddsOf(page)) {
-      compareOdds(figures[0] ?? Number.NaN, logits?.data ?? [], Number(word.slice(1)));
-    }
-    lm.dispose();
+  await run(page, ids.join(" "), "Done in");
+  const lm = await loadModel(bytes, { weights: "as stored" });
+  const about = (await page.locator(".model-about").textContent()) ?? "";
+  expect(about).toContain("Tiny.Q4, llama: 1 layers × 4 heads");
+  for (const format of Object.keys(lm.model.describe().formats)) expect(about).toContain(`as ${format}`);
+  const { logits } = await lm.model.forward(ids, { last: true });
+  for (const { word, figures } of await oddsOf(page)) {
+    compareOdds(figures[0] ?? Number.NaN, logits?.data ?? [], Number(word.slice(1)));
   }
+  lm.dispose();
 });
 
 /** A tokenizer of whole words. */
@@ -275,7 +247,7 @@ test("BERT guesses a masked word; without one, it tells how far the tokens move"
   await bring(page, /./, ...files, await safetensorsFile("model.safetensors", bert.parameters));
   await run(page, "the animal was too [MASK]", "Done in");
   await answered(page).filter({ hasText: "without layer 1 head 2. The odds move by" }).waitFor();
-  expect(await page.locator(".odds caption").textContent()).toBe("The masked word");
+  await page.getByText("The masked word:").waitFor();
   const row = async (of: BertModel | undefined) =>
     (await of?.forward([3, 4, 5, 6, 2], { logits: true }))?.logits?.data.slice(4 * 16) ?? [];
   const [before, after] = [await row(model), await row(changed)];
@@ -359,7 +331,7 @@ test("BERT with its tokenizer: every weight is that of heed's layers, words stan
   await bring(page, "Done in", ...files);
   await page.getByLabel("Text for bert").waitFor();
   await run(page, text, "Done in");
-  expect(await page.locator(".odds").isVisible()).toBe(false);
+  expect(await oddsOf(page)).toEqual([]);
   const shown = await everyHead(page);
   expect(shown).toHaveLength(6);
   for (const { layer, head, weights } of shown) {
@@ -440,7 +412,6 @@ test.each([
     names.map((name) => [name, square] as const),
   );
   await bring(page, "Now drop its config.json", file);
-  expect(await page.locator(".brought select").count()).toBe(0);
   expect(await hashOf(page)).not.toContain("from=own");
 });
 
@@ -452,7 +423,7 @@ test("queries alone wait for their keys, which may come later; negative weights 
   expect(await hashOf(page)).not.toContain("from=own");
   await bringArrays(page, "Taken: 1 layer, 1 head, 2 queries, 2 keys.", npy("k.npy", [1, 0, 0, 1]));
   await bringArrays(page, "Some are negative, −1.5 the least", npy("weights.npy", [0.5, 0.5, 2.5, -1.5]));
-  await bringArrays(page, "Say which are q and k, or which one is the weights", npy("things.npy", [1, 2, 3, 4]));
+  await bringArrays(page, "must be called q and k, or one weights", npy("things.npy", [1, 2, 3, 4]));
 });
 
 test("large arrays in Fortran order and f16 are read without a task over 100 ms", {

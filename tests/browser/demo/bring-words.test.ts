@@ -39,7 +39,7 @@ async function written(page: Page, axis: "across" | "down", span: number): Promi
     async (map, { axis, span }) => {
       await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
       const stage = map.querySelector(".map-stage")?.getBoundingClientRect() ?? new DOMRect();
-      return Array.from(map.querySelectorAll(`.map-axis.${axis} .map-words span`), (element) => {
+      return Array.from(map.querySelectorAll(`.map-words.${axis} span`), (element) => {
         const box = element.getBoundingClientRect();
         const [middle, from] =
           axis === "across" ? [(box.left + box.right) / 2, stage.left] : [(box.top + box.bottom) / 2, stage.top];
@@ -70,7 +70,7 @@ describe.each(SIZES)("on a screen $width wide", (viewport) => {
     expect(await page.locator(".readout-subject").textContent()).toContain("k10 it for q3 animal");
     const own = async (axis: "across" | "down") => (await written(page, axis, 12)).find(({ isOwn }) => isOwn)?.word;
     expect([await own("across"), await own("down")]).toEqual(["it", "animal"]);
-    for (let press = 0; press < 3; press++) await stage.press("+");
+    await stage.press("+");
     const { window } = await jsonOf<{ window: { top: number; left: number; span: number } }>(page, "map");
     expect(window.span).toBe(8);
     for (const [axis, from] of [
@@ -115,10 +115,13 @@ describe.each(SIZES)("on a screen $width wide", (viewport) => {
       parts.evaluateAll((all) =>
         all.map((one) => {
           const { top, bottom } = one.getBoundingClientRect();
-          return { text: one.textContent ?? "", middle: Math.round((top + bottom) / 2) };
+          return { text: one.ariaLabel ?? one.textContent ?? "", middle: Math.round((top + bottom) / 2) };
         }),
       );
-    const [names, tiles] = [await middles(model.locator(".heads-layer")), await middles(model.locator(".head-tile"))];
+    const [names, tiles] = [
+      await middles(model.locator(".heads-layer")),
+      await middles(model.locator("heed-heads button")),
+    ];
     expect(names.map(({ text }) => text)).toEqual(["layer 1", "layer 2", "layer 3"]);
     expect(new Set(names.map(({ middle }) => middle)).size).toBe(3);
     const wanted = names.flatMap(({ middle }) => Array.from({ length: heads }, () => middle));
@@ -129,7 +132,7 @@ describe.each(SIZES)("on a screen $width wide", (viewport) => {
     const wider = (selector: string) =>
       page.locator(selector).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
     expect(await wider("html")).toBe(0);
-    if (viewport.width === 1280) expect(await wider(".heads-tiles")).toBe(0);
+    if (viewport.width === 1280) expect(await wider(".heads-rows")).toBe(0);
   });
 });
 

@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../../../demo/frame.js";
 import { axeFindings, demoInChromium } from "./chromium.js";
@@ -19,11 +18,6 @@ const VISITS = [
 ] as const;
 
 const { open, shared, site } = demoInChromium();
-
-async function timed(page: Page): Promise<void> {
-  await kernelAnswered(page);
-  await expect.poll(() => page.locator("#status-summary").textContent()).toMatch(/\d [µm]s$/);
-}
 
 test("the licences of what the site holds of others are one step away", async () => {
   const page = await open("index.html");
@@ -54,7 +48,7 @@ describe.each(rooms)("the page $name", ({ file, next }) => {
     });
 
     test("weighs less than 300 kB before anybody touches it, engine included", async () => {
-      await timed(visit());
+      await kernelAnswered(visit());
       const total = await weightOf(addresses);
       // Not less than the engine alone: else the page was not counted.
       expect(total).toBeGreaterThan(50_000);
@@ -63,7 +57,7 @@ describe.each(rooms)("the page $name", ({ file, next }) => {
 
     test("does not jump while it comes up, nor when one scrolls", async () => {
       const page = visit();
-      await timed(page);
+      await kernelAnswered(page);
       await scrollThrough(page);
       const { sum, before, after } = await jumpsOf(page);
       expect(sum).toBeLessThan(0.02);

@@ -5,11 +5,9 @@ import { createHeed, type Heed } from "heed";
 import { BertModel, type GPT2Model, loadSafetensors, type ParameterMap, sample } from "heed/layers";
 import { formatShare } from "heed/viz";
 import type { Page } from "playwright";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { Readings } from "../../../demo/rooms/11-language/readings.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import recorded from "../../../demo/rooms/11-language/recorded.json";
-import type { Engine } from "../../../demo/src/engine/engine.js";
-import { Inside, withoutHeads } from "../../../demo/src/language/inside.js";
+import { Inside } from "../../../demo/src/language/inside.js";
 import { HEADS, LAYERS } from "../../../demo/src/language/words.js";
 import { MASK, WORDS } from "../../../examples/train/grammar.js";
 import { restore } from "../../../examples/train/language.js";
@@ -28,11 +26,6 @@ import {
 import { TIME_FOR_TRIES, tasksOver } from "./tasks.js";
 
 const { answered, open } = demoInChromium();
-
-vi.mock("../../../demo/src/language/inside.js", async (original) => ({
-  ...(await original<object>()),
-  loadParameters: async (kind: Kind) => parameters.get(kind),
-}));
 
 type Kind = "masked" | "causal";
 
@@ -103,9 +96,8 @@ describe.each(["masked", "causal"] as const)("the parts of the %s model", (kind)
   test.each([[[]], [[0]], [[2, 5]]])("give what the whole model does, without heads %j", async (off) => {
     const { ids, place } = questionOf(kind);
     const whole = await wholeModel(kind, ids, place, off);
-    const inside = new Inside(kind, withoutHeads(parameters.get(kind) ?? new Map(), kind, off), heed);
-    const { lens, layers } = await inside.read(ids, place);
-    inside.dispose();
+    const inside = new Inside(kind, parameters.get(kind) ?? new Map(), heed);
+    const { lens, layers } = await inside.read(ids, place, off);
     const largest = Math.max(...whole.logits.map(Math.abs));
     expect(gapOf(whole.logits, lens.at(-1) ?? [])).toBeLessThan(BOUND * largest);
     expect(layers).toHaveLength(LAYERS);
@@ -119,7 +111,6 @@ test("what is recorded is what the model finds, as scripts/record-language.js ro
   expect(recorded.question).toEqual({ kind: "masked", ids: MASKED, asked: BLANK, off: [] });
   const inside = new Inside("masked", parameters.get("masked") ?? new Map(), heed);
   const found = await inside.read(MASKED, BLANK);
-  inside.dispose();
   const flat = (value: unknown): number[] =>
     typeof value === "number" ? [value] : Object.values(value as object).flatMap(flat);
   const [wanted, stored] = [flat(found), flat(recorded.reading)];
@@ -253,17 +244,6 @@ test("what is added to a stream is normalized after that by BERT, and before by 
   await expect.poll(names).toContain("Layer 2: normalize, attention, add");
 });
 
-test("a set of heads that is switched off frees the model without the heads before", async () => {
-  const freed = vi.spyOn(Inside.prototype, "dispose");
-  const readings = new Readings();
-  const engine = { started: async () => heed } as unknown as Engine;
-  for (const off of [[], [0], [0, 3], [5], []]) {
-    await readings.read({ kind: "masked", ids: MASKED, asked: BLANK, off }, engine);
-  }
-  expect(freed).toHaveBeenCalledTimes(2);
-  freed.mockRestore();
-});
-
 test("temperature, top k and top p act on the bars at once", async () => {
   const page = await answered("language.html#temperature=0.5&k=3");
   const { logits } = await wholeModel("masked", MASKED, BLANK);
@@ -317,23 +297,16 @@ describe("writing", () => {
 
 describe("the KV cache", () => {
   const kept = (page: Page) => page.locator(".shelf .K, .shelf .V").count();
-  const times = (page: Page) =>
-    page
-      .locator('[data-picture="cache"] .plain-table tbody td:nth-child(4)')
-      .evaluateAll((cells) => cells.map(({ textContent }) => Number.parseFloat(textContent ?? "")));
 
-  test("is a shelf that fills as the model writes, and both ways are timed and agree", async () => {
+  test("is a shelf that fills as the model writes", async () => {
     const page = await answered("language.html#mask=causal");
     await bars(page);
     // A key and a value a layer.
     expect(await kept(page)).toBe(2 * LAYERS * BLANK);
-    expect(await times(page)).toEqual([Number.NaN, Number.NaN]);
     await page.getByRole("button", { name: "4 words" }).click();
     await expect.poll(() => kept(page)).toBe(2 * LAYERS * (BLANK + 4));
-    await expect.poll(async () => Math.min(...(await times(page)))).toBeGreaterThan(0);
     const text = (await page.locator('[data-picture="cache"] .picture-text').textContent()) ?? "";
     expect(text).toContain("1,024 bytes");
-    expect(text).toMatch(/agree (?:exactly|to (?:[5-9]|1\d) decimals)\./);
     expect(await page.locator('[data-picture="cache"] .plain-table').textContent()).toContain(
       `${((BLANK + 4) * 1024).toLocaleString("en")} bytes`,
     );

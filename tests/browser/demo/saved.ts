@@ -2,12 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright";
-import { openMenu } from "./page.js";
 
 export async function saved(page: Page, picture: string, kind: "SVG" | "PNG" | "JSON"): Promise<Buffer> {
-  await openMenu(page, picture);
+  // Some pictures stand within another, which is saved as a whole.
+  const own = page.locator(`[data-picture="${picture}"] [data-save="${kind}"]`);
   const download = page.waitForEvent("download");
-  await page.locator(`.menu[open] [data-save="${kind}"]`).click();
+  await ((await own.count()) > 0 ? own : page.locator(`[data-save="${kind}"]:visible`).first()).click();
   return readFileSync(await (await download).path());
 }
 

@@ -8,7 +8,7 @@ const PAGE = "speed.html";
 const { open } = demoInChromium();
 
 const SENT =
-  "#on=Firefox+150&cores=8&isolated=no&by=SIMD&heed=0.1.0&date=2026-11-28&ms=a512~1.5~1.25~2_t12~30~20~40_a2048~9~10~1_x!~1~1~1";
+  "#on=2026-11-28,+heed+0.1.0:+Firefox+150,+8+cores,+isolated:+no,+SIMD&ms=a512~1.5~1.25~2_t12~30~20~40_a2048~9~10~1_x!~1~1~1";
 
 const status = (page: Page) => page.locator("#speed [role=status]");
 const rowOf = (page: Page, name: string) => page.getByRole("row", { name: new RegExp(`^${name}`) }).first();

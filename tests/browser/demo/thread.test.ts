@@ -41,15 +41,9 @@ async function goTo(page: Page, stop: string): Promise<void> {
   }
 }
 
-/** A word's figure in a column, as displayed. */
-async function figure(page: Page, word: string, column = 0): Promise<string> {
-  const row = page.locator(".thread-board tbody tr", { has: page.locator("th", { hasText: new RegExp(`^${word}$`) }) });
-  return (await row.locator("td").nth(column).innerText()).replace(/\s/g, "");
-}
-
-/** A word's figure in a picture that is no table. */
-const named = async (page: Page, word: string): Promise<number> =>
-  Number.parseInt(await page.locator(`.thread-picture [data-word="${word}"]`).first().innerHTML(), 10);
+/** A word's figure in the picture, in the first of its columns or another. */
+const named = async (page: Page, word: string, column = 0): Promise<number> =>
+  Number.parseInt(await page.locator(`.thread-picture [data-word="${word}"]`).nth(column).innerHTML(), 10);
 
 describe.each(LOOKS)("on $on", ({ viewport, highest }) => {
   test("the stage is high up, and stays in view at every stop, forwards and back", async () => {
@@ -299,7 +293,7 @@ test("a stop begins with the word that its text is about", async () => {
 test("two layers let go of the animal when the road is too wide, and the address keeps the word", async () => {
   const page = await open(THREAD, { reducedMotion: "reduce" });
   await goTo(page, "Layers");
-  const noun = async (word: string): Promise<number> => Number.parseInt(await figure(page, word, 1), 10);
+  const noun = (word: string): Promise<number> => named(page, word, 1);
   expect(await noun("animal")).toBeGreaterThan(3 * (await noun("road")));
   await page.getByRole("radio", { name: "wide" }).check({ force: true });
   await expect.poll(() => said(page).innerText()).toMatch(/^Layer 1 adds size .*: road, 7\d\s%/);

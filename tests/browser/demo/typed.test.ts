@@ -120,21 +120,17 @@ test("an f32 number is shown as it was written", async () => {
 test.each([
   ["dictionary.html#q=4_1e300_1_1_1", "Q", [10_000, 1, 1, 1]],
   ["matrix-walk.html#x=3_1e308_-1e308_5_1_2_3", "X", [10_000, -10_000, 5]],
-] as const)("%s is brought to what can be typed, and says so", async (address, name, row) => {
+] as const)("%s is brought to what can be typed", async (address, name, row) => {
   const page = await answered(address);
-  const said = page.locator(".warning[role=status]");
-  expect(await said.textContent()).toContain(BOUNDS);
   expect((await readMatrix(page, name))[0]).toEqual(row);
   expect(await page.locator("main").innerText()).not.toContain("NaN");
   await cell(page, name, 0, 2).press("Delete");
-  await expect.poll(() => said.isVisible()).toBe(false);
-  expect(await hashOf(page)).toContain("10000");
+  await expect.poll(() => hashOf(page)).toContain("10000");
 });
 
-test("an address of before is read without a word", async () => {
+test("an address of before is read as it is", async () => {
   const page = await open("dictionary.html#q=4_0.5_-0.25_1_1");
   expect((await readMatrix(page, "Q"))[0]).toEqual([0.5, -0.25, 1, 1]);
-  expect(await page.locator(".warning[role=status]").isVisible()).toBe(false);
 });
 
 test.each(["matrix-walk.html#t=", "order.html#t="])(

@@ -17,13 +17,13 @@ describe("the first look", () => {
   test.each([
     ["isolated", true],
     ["plain", false],
-  ] as const)("says which variant computes on a page that is %s, and how long a call takes", async (kind, isolated) => {
+  ] as const)("says which variant computes on a page that is %s", async (kind, isolated) => {
     const page = await answered("matrix-walk.html", {}, kind);
     const status = page.locator("#status-summary");
-    await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads? · (\d+ µs|\d+\.\d ms)$/);
+    await expect.poll(() => status.textContent()).toMatch(/^(relaxed )?SIMD · \d+ threads?$/);
     await page.locator(".status summary").click();
     const details = (await page.locator("#status-details").textContent()) ?? "";
-    expect(details).toContain(isolated ? "Isolated pageyes" : "Isolated pageno");
+    expect(details).toContain(isolated ? "the page is isolated" : "the page is not isolated");
   });
 
   test("the sentence says whom the word in the light attends to, as the matrix does", async () => {
