@@ -29,7 +29,7 @@ const PRESSES: Readonly<Record<Room, readonly ((page: Page) => Promise<unknown>)
     button("QKᵀ"),
     (page) => page.getByRole("slider", { name: "Step" }).press("ArrowRight"),
     button("All steps"),
-    radio("a sentence"),
+    button("“it”, one head"),
   ],
   dictionary: [radio("Grades and salaries"), radio("Tastes and movies")],
   "score-lab": [radio("cosine"), radio("additive")],
