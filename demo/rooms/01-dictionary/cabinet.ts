@@ -1,6 +1,6 @@
 // Drawers that are pulled out as far as they are asked; pressing one asks for exactly what stands on it.
 
-import { button, h } from "../../src/ui/dom.js";
+import { h, refill } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 
 export interface Drawer {
@@ -15,41 +15,29 @@ export interface Drawer {
 
 export function cabinet(choose: (index: number) => void) {
   const element = h("ol", { class: "drawers" });
-  let known: readonly ReturnType<typeof drawerOf>[] = [];
+  // The whole drawer can be pressed; the keyboard has its front.
+  element.addEventListener("click", ({ target }) => {
+    const rail = target instanceof Element ? target.closest(".drawer-rail") : null;
+    const index = Array.from(element.children).findIndex((item) => item.firstElementChild === rail);
+    if (index >= 0) choose(index);
+  });
   return {
     element,
     show: (drawers: readonly Drawer[]): void => {
-      if (known.length !== drawers.length) {
-        known = drawers.map((_, index) => drawerOf(() => choose(index)));
-        element.replaceChildren(...known.map(({ item }) => item));
-      }
       const most = Math.max(...drawers.map(({ share }) => share));
-      drawers.forEach((drawer, index) => {
-        known[index]?.show(drawer, drawer.share === most);
+      refill(element, ...drawers.map((drawer) => drawerOf(drawer, drawer.share === most)));
+      // Not as an attribute, which the page's policy forbids.
+      element.querySelectorAll("li").forEach((item, index) => {
+        item.style.setProperty("--share-of-all", drawers[index]?.share.toFixed(4) ?? "0");
       });
     },
   };
 }
 
-function drawerOf(choose: () => void) {
-  // The whole drawer can be pressed; the keyboard has its front.
-  const front = button("", () => {}, "drawer");
-  const [label, numbers] = [h("span", {}), h("small", {})];
-  front.append(label, numbers);
-  const [figure, text] = [h("b", { class: "drawer-share" }), h("span", { class: "drawer-content", dir: "auto" })];
-  front.dir = "auto";
-  const depth = h("span", { class: "drawer-depth", "aria-hidden": "true" });
-  const rail = h("span", { class: "drawer-rail" }, depth, front);
-  rail.addEventListener("click", choose);
-  const item = h("li", {}, rail, figure, text);
-  const show = ({ name, card, content, share, asked }: Drawer, isBest: boolean): void => {
-    item.style.setProperty("--share-of-all", share.toFixed(4));
-    item.classList.toggle("best", isBest);
-    label.textContent = name;
-    numbers.textContent = card === "" ? "" : ` ${card}`;
-    front.ariaPressed = String(asked);
-    figure.textContent = percent(share);
-    text.textContent = content;
-  };
-  return { item, show };
+function drawerOf({ name, card, content, share, asked }: Drawer, isBest: boolean): HTMLElement {
+  const label = [h("span", {}, name), h("small", {}, card === "" ? "" : ` ${card}`)];
+  const front = h("button", { type: "button", class: "drawer", dir: "auto", "aria-pressed": String(asked) }, ...label);
+  const rail = h("span", { class: "drawer-rail" }, h("span", { class: "drawer-depth", "aria-hidden": "true" }), front);
+  const text = h("span", { class: "drawer-content", dir: "auto" }, content);
+  return h("li", { class: isBest ? "best" : "" }, rail, h("b", { class: "drawer-share" }, percent(share)), text);
 }

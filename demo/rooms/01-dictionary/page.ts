@@ -9,13 +9,13 @@ import { button, h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
 import { HeedChart } from "../../src/ui/heed-chart.js";
 import { formula, fraction, plain, row, sup } from "../../src/ui/math.js";
-import { byChoice, type EditNamed, worded } from "../../src/ui/named-matrices.js";
+import { byChoice, type EditNamed, told, worded } from "../../src/ui/named-matrices.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { picture } from "../../src/ui/picture.js";
 import { cabinet } from "./cabinet.js";
 import { heedCode, torchCode } from "./code.js";
 import { CABINETS, EXAMPLES, type Role } from "./examples.js";
-import { curveView, drawersOf, explain, MATRICES, type MatrixName, viewsOf } from "./matrices.js";
+import { curveView, drawersOf, MATRICES, type MatrixName, matricesOf } from "./matrices.js";
 import { callsOf, type DictionaryAnswer, type DictionaryScene, GRID, readAnswers, sceneOf } from "./scene.js";
 import { asGiven, BANDWIDTHS, DICTIONARY_STATE, matrixOf, TEMPERATURES } from "./state.js";
 import {
@@ -62,7 +62,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
   const tasteTable = h("table", { class: "plain-table tastes" }, heads("", "by dot product", "by cosine"), tasteLines);
   const data = () => {
     const { state, example } = room.scene;
-    return { state, askers: example.queries, drawers: example.keys, ...rowsOfAll(viewsOf(room.scene, room.answer)) };
+    return { state, askers: example.queries, drawers: example.keys, ...rowsOfAll(matricesOf(room.scene, room.answer)) };
   };
   const pictures = {
     cabinet: picture({
@@ -94,7 +94,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
       data: () => ({
         state: room.scene.state,
         grades: GRID,
-        estimates: Array.from((room.answer?.curve ?? room.scene.curve?.output)?.data ?? []),
+        estimates: Array.from(room.scene.curve?.output.data ?? []),
       }),
     }),
     tastes: picture({
@@ -131,7 +131,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
     pictures.curve.element.hidden = curve === undefined;
     pictures.tastes.element.hidden = state.example !== "movies";
     tasteLines.replaceChildren(...tasteRows(scene));
-    matrices.showAll(viewsOf(scene, answer));
+    matrices.showAll(matricesOf(scene, answer));
     pictures.cabinet.say(cabinetText(scene));
     pictures.curve.say(curveText(scene));
     pictures.tastes.say(tasteText(scene));
@@ -143,7 +143,7 @@ function dictionaryRoom(room: RoomContext<DictionaryScene, DictionaryAnswer, Mat
     guess: guess("dictionary", GUESSES.dictionary, () => store.change({ temperature: 0 }, "new")),
     pictures: Object.values(pictures),
     first: () => ({ name: "A", row: store.state.asker, col: bestOf(room.scene.weights, store.state.asker) }),
-    explain: (spot) => explain(room.scene, spot, room.answer),
+    explain: (spot) => told(matricesOf(room.scene, room.answer)[spot.name], spot),
     edit,
     show,
   };

@@ -53,27 +53,18 @@ function optionsOf({ score, bandwidth, temperature }: DictionaryState) {
 /** Of a row. */
 export const lengthOf = (matrix: Matrix, row: number): number => Math.hypot(...(rowsOf(matrix)[row] ?? []));
 
-const lookupsOf = (scene: DictionaryScene): readonly [Lookup, ...Lookup[]] =>
-  scene.curve === undefined ? [scene] : [scene, scene.curve];
-
-export function callsOf(scene: DictionaryScene): readonly [Call, ...Call[]] {
-  const [k, v, options] = [stack([scene.k]), stack([scene.v]), optionsOf(scene.state)];
-  const callOf = ({ q }: Lookup): Call => ({ q: stack([q]), k, v, options });
-  const [first, ...more] = lookupsOf(scene);
-  return [callOf(first), ...more.map(callOf)];
+export function callsOf({ q, k, v, state }: DictionaryScene): readonly [Call] {
+  return [{ q: stack([q]), k: stack([k]), v: stack([v]), options: optionsOf(state) }];
 }
 
 export type DictionaryAnswer = NonNullable<ReturnType<typeof readAnswers>>;
 
-/** `curve`: outputs along its grid; `apart`: from the page's own arithmetic, of weights, and of outputs as a part of the largest value. */
-export function readAnswers(scene: DictionaryScene, answers: readonly Answer[]) {
-  const largest = Math.max(1, ...scene.v.data.map(Math.abs));
-  const [found, curve] = lookupsOf(scene).map((own, index) => {
-    const answer = answers[index];
-    const weights = unstack(own.weights.rows, own.weights.cols, answer?.weights.data ?? []);
-    const output = unstack(own.output.rows, own.output.cols, answer?.output.data ?? []);
-    const apart = Math.max(widestGap(weights, own.weights), widestGap(output, own.output) / largest);
-    return { weights, output, apart };
-  });
-  return found && { ...found, curve: curve?.output, apart: Math.max(found.apart, curve?.apart ?? 0) };
+/** `apart`: from the page's own arithmetic, of weights, and of outputs as a part of the largest value. */
+export function readAnswers(own: DictionaryScene, [answer]: readonly Answer[]) {
+  if (answer === undefined) return undefined;
+  const largest = Math.max(1, ...own.v.data.map(Math.abs));
+  const weights = unstack(own.weights.rows, own.weights.cols, answer.weights.data);
+  const output = unstack(own.output.rows, own.output.cols, answer.output.data);
+  const apart = Math.max(widestGap(weights, own.weights), widestGap(output, own.output) / largest);
+  return { weights, output, apart };
 }

@@ -4,42 +4,31 @@ import { labelsOf, type State, type WalkStore } from "../../src/model/state.js";
 import { MOST_TOKENS } from "../../src/model/tokens.js";
 import { LEAST_WIDTH, MOST_WIDTH } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
-import { chips, choice, slider } from "../../src/ui/controls.js";
+import { boundChoice, chips, choice, slider } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { byChoice } from "../../src/ui/named-matrices.js";
-import { exact } from "../../src/ui/numbers.js";
 
 export const HEADS = ["1", "2", "3", "4"] as const;
 
 export function options(store: WalkStore) {
-  let isOwnChosen = false;
-  const chooseScale = (value: "root" | "one" | "own"): void => {
-    isOwnChosen = value === "own";
-    const now = store.state.scale;
-    store.change({ scale: value === "root" ? "root" : value === "one" ? 1 : now === "root" ? 0.35 : now });
-  };
   const order = choice("Fill", { loop: "one query at a time", whole: "all at once" }, (value) =>
     store.change({ loop: value === "loop" }),
   );
   const width = slider("Width d", { least: LEAST_WIDTH, most: MOST_WIDTH, step: 1 }, (d) => store.change({ width: d }));
   const heads = choice("Heads", HEADS, (value) => store.change({ heads: Number(value), head: 0 }));
-  const scale = choice("Scale", { root: "1/√d", one: "none", own: "own" }, chooseScale);
-  const ownScale = slider("× scale", { least: 0, most: 3, step: 0.01 }, (own) => store.change({ scale: own }));
-  const causal = choice(
-    "Causal",
-    [
-      { value: "none", text: "off", about: "Every word sees every word" },
-      { value: "lower-right", text: "on", about: "No word sees a later one; the last query meets the last key" },
-      { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
-    ],
-    (value) => store.change({ causal: value }),
-  );
+  const scales = [{ value: "root", text: "1/√d" } as const, { value: "1", text: "none" } as const];
+  const scale = choice("Scale", scales, (value) => store.change({ scale: value === "root" ? "root" : 1 }));
+  const causal = boundChoice(store, "causal", "Causal", [
+    { value: "none", text: "off", about: "Every word sees every word" },
+    { value: "lower-right", text: "on", about: "No word sees a later one; the last query meets the last key" },
+    { value: "upper-left", text: "upper left", about: "The first query meets the first key" },
+  ]);
   const asking = slider("Queries", { least: 1, most: MOST_TOKENS, step: 1 }, (count) =>
     store.change({ asking: count >= labelsOf(store.state).length ? 0 : count }),
   );
   const hide = chips("Hide words from everybody (padding)", (hidden) => store.change({ hidden }));
   const hiding = h("div", { class: "controls-hide" }, h("span", { class: "small-label" }, "Hide a word"), hide.element);
-  const all = [order, width, heads, scale, ownScale, causal, asking].map(({ element }) => element);
+  const first = [order, width, heads, scale].map(({ element }) => element);
 
   const show = (state: State, walk: Walk): void => {
     const { labels, askers, headWidth } = walk;
@@ -50,17 +39,12 @@ export function options(store: WalkStore) {
     width.enable(isFree);
     for (const count of HEADS) heads.enable(count, isFree || state.width % Number(count) === 0);
     heads.show(String(state.heads));
-    const isOwn = state.scale !== "root" && (state.scale !== 1 || isOwnChosen);
-    scale.show(isOwn ? "own" : state.scale === "root" ? "root" : "one");
-    ownScale.show(walk.scale, `× ${exact(walk.scale, 3)}`);
-    ownScale.enable(isOwn);
-    causal.show(state.causal === "upper-left" && !differ ? "lower-right" : state.causal);
-    causal.label("lower-right", differ ? "lower right" : "on");
-    causal.element.classList.toggle("aligned", !differ);
+    // An address may have any other.
+    scale.show(String(state.scale));
     asking.limit(Math.max(1, labels.length));
     const some = askers.length === 1 ? "the last word" : `last ${askers.length} words`;
     asking.show(askers.length, differ ? some : "every word");
     hide.show(labels, state.hidden);
   };
-  return { more: [...all, hiding], menu: [byChoice(store, "word")], show };
+  return { more: [...first, causal, asking.element, hiding], menu: [byChoice(store, "word")], show };
 }

@@ -133,7 +133,7 @@ function matrixWalk(room: RoomContext<Walk, KernelAnswer, MatrixName>): BuiltRoo
     },
     *showRest() {
       yield;
-      input.show(store.state, room.scene);
+      input.show(store.state);
       yield;
       const now = scene();
       const { state } = now;

@@ -92,7 +92,7 @@ export const PLACES: readonly Place[] = [
     text: (walk, state) =>
       state.scale === "root"
         ? `A sum of d products spreads like √d, so all scores are multiplied by 1/√${walk.headWidth} ≈ ${exact(walk.scale)}. Without it, wide vectors would give one key nearly all of the weight.`
-        : `All scores are multiplied by ${exact(walk.scale)}, which you chose. Towards 0 all keys get the same weight; the larger it is, the more the best match takes all.`,
+        : `All scores are multiplied by ${exact(walk.scale)}, as you chose. The larger that is, the more of the weight goes to the best match.`,
     formula: (columns) => formula(fraction(scores(columns), root("d"))),
     numbers: ["S", "Z"],
   },

@@ -1,13 +1,13 @@
-// The sentence of the walk, or numbers typed by hand: where it is written, with examples to start from; and its arcs, which say in words what they
-// show.
+// The sentence of the walk: where it is written, with examples to start from; and its arcs, which say in words what they show.
 
-import { type FlowSelection, formatSingle, HeedFlow, readBlock, WHAT_IS_TYPED } from "heed/viz";
-import { at, fill, identity, type Matrix, rowsOf, singleRows } from "../../src/model/matrix.js";
-import { INITIAL, isNameless, NOTHING_EDITED, type State, type WalkStore } from "../../src/model/state.js";
+import { type FlowSelection, HeedFlow } from "heed/viz";
+import { at, fill, identity, type Matrix, singleRows } from "../../src/model/matrix.js";
+import { INITIAL, isNameless, type State, type WalkStore } from "../../src/model/state.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { cutIntoWords, LONGEST_TEXT, MOST_TOKENS } from "../../src/model/tokens.js";
-import { MOST_WIDTH, meaningOf, WORDS_KNOWN } from "../../src/model/vocabulary.js";
+import { meaningOf, WORDS_KNOWN } from "../../src/model/vocabulary.js";
 import type { Walk } from "../../src/model/walk.js";
-import { choice, presets } from "../../src/ui/controls.js";
+import { presets } from "../../src/ui/controls.js";
 import { find, h, on } from "../../src/ui/dom.js";
 import { percent } from "../../src/ui/numbers.js";
 
@@ -39,87 +39,35 @@ const PRESETS = [
 ];
 
 export function sentenceInput(store: WalkStore, root: HTMLElement) {
-  let walk: Walk | undefined;
-  let wantsNumbers = false;
-  /** What was read from the field last. */
-  let read: Matrix | undefined;
-  /** What stands in the field is no matrix. */
-  let isUnread = false;
-  const source = choice("Start from", { words: "a sentence", numbers: "numbers" }, (value) => {
-    wantsNumbers = value === "numbers";
-    const text = cutIntoWords(store.state.text).words.length === 0 ? INITIAL.text : store.state.text;
-    const typed = { numbers: null, text, ...NOTHING_EDITED };
-    store.change(wantsNumbers ? { numbers: walk?.x ?? null } : typed, "new");
-  });
   const text = h("input", { type: "text", id: "sentence", maxlength: LONGEST_TEXT, autocomplete: "off", dir: "auto" });
   text.spellcheck = false;
-  const numbers = h("textarea", { id: "numbers", rows: 5, spellcheck: "false", "aria-describedby": "numbers-help" });
-  const help = `Up to ${MOST_TOKENS} × ${MOST_WIDTH}; type, or paste from a spreadsheet.`;
-  const box = (id: string, label: string, ...inside: readonly HTMLElement[]): HTMLElement =>
-    h("div", { class: "field" }, h("label", { for: id }, label), ...inside);
-  const boxes = [
-    box("sentence", "Sentence", text),
-    box("numbers", "X, one row per line", numbers, h("small", { id: "numbers-help" }, help)),
-  ];
   const message = h("p", { class: "field-message", role: "status" });
-
-  const sayWhatIsWrong = (state: State): void => {
-    numbers.ariaInvalid = isUnread ? "true" : null;
-    const unread = `Not every line is a row of numbers yet; the picture shows the last X that was. ${WHAT_IS_TYPED}`;
-    message.textContent = isUnread ? unread : messageOf(state);
-  };
   text.addEventListener("input", () => store.change({ text: text.value, numbers: null, hidden: [], asker: -1 }, "run"));
-  numbers.addEventListener("input", () => {
-    const matrix = matrixFrom(readBlock(numbers.value));
-    isUnread = matrix === undefined;
-    read = matrix ?? read;
-    if (matrix === undefined) sayWhatIsWrong(store.state);
-    else store.change({ numbers: matrix, asker: -1 }, "run");
-  });
   const start = (preset: State): void => {
     const { step, all, loop, role, by } = store.state;
-    wantsNumbers = false;
     store.change({ ...preset, step, all, loop, role, by }, "new");
   };
   root.replaceChildren(
-    h("div", { class: "controls-input" }, source.element, ...boxes),
+    h("div", { class: "field" }, h("label", { for: "sentence" }, "Sentence"), text),
     message,
     presets("Try", PRESETS, ({ state }) => start(state)),
   );
   return {
-    show: (state: State, now: Walk): void => {
-      walk = now;
-      // A single changed number must not swap the field under the reader's hand.
-      const byHand = state.numbers !== null && (wantsNumbers || isNameless(state));
-      source.show(byHand ? "numbers" : "words");
-      for (const [index, box] of boxes.entries()) box.hidden = byHand === (index === 0);
+    show: (state: State): void => {
       // Setting the same text again would move the cursor.
       if (text.value !== state.text) text.value = state.text;
-      if (document.activeElement !== numbers || state.numbers !== read) {
-        if (state.numbers !== null) numbers.value = write(state.numbers);
-        isUnread = false;
-      }
-      sayWhatIsWrong(state);
+      message.textContent = messageOf(state);
     },
   };
 }
 
 function messageOf(state: State): string {
   const { words, leftOut } = cutIntoWords(state.text);
+  if (isNameless(state))
+    return "X is numbers now. Change them under “Numbers”, or paste some there from a spreadsheet.";
   if (state.numbers !== null) return "";
   if (words.length === 0) return "No words yet. Type some, or take an example.";
   return leftOut > 0 ? `The first ${MOST_TOKENS} words are shown, ${leftOut} left out.` : "";
-}
-
-const write = (matrix: Matrix): string =>
-  Array.from(rowsOf(matrix), (row) => row.map(formatSingle).join("  ")).join("\n");
-
-/** Rows of equal length, cut to what the page can show. */
-function matrixFrom(rows: readonly (readonly number[])[] | null): Matrix | undefined {
-  if (rows === null || rows.length === 0) return undefined;
-  const cols = Math.min(MOST_WIDTH, Math.max(...rows.map((row) => row.length)));
-  const kept = rows.slice(0, MOST_TOKENS);
-  return fill(kept.length, cols, (row, col) => kept[row]?.[col] ?? 0);
 }
 
 const NOTE = `Dotted words are not among the ${WORDS_KNOWN} that this page knows: their numbers are made from their letters and mean nothing.`;
@@ -179,16 +127,12 @@ function caption(walk: Walk, weights: readonly number[] | undefined, asker: numb
   const name = (label: string): HTMLElement =>
     h("b", { class: walk.unknown.includes(label) ? "noted" : undefined }, h("bdi", {}, label));
   if (weights === undefined) return [name(word), " does not ask: only the last words do."];
-  const best = weights
-    .map((weight, key) => ({ weight, key }))
-    .filter(({ weight }) => weight >= 0.03)
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, 3);
+  const best = strongestOf(weights, 3).filter((key) => (weights[key] ?? 0) >= 0.03);
   if (best.length === 0) return [name(word), " may see no word at all: its output is zero."];
-  const list = best.flatMap(({ weight, key }, index): (Node | string)[] => [
+  const list = best.flatMap((key, index): (Node | string)[] => [
     index === 0 ? "" : ", ",
     name(walk.labels[key] ?? ""),
-    ` ${percent(weight)}`,
+    ` ${percent(weights[key] ?? 0)}`,
   ]);
   const head = state.heads > 1 ? ` (head ${state.head + 1} of ${state.heads})` : "";
   return [name(word), " → ", ...list, `${head}.`];

@@ -53,130 +53,107 @@ function fillingOf(scene: Scene, at: number, { rest }: Layout) {
   return { place, name, rows, cols, row, col, shown, swept, left, top, result, own, inner, pairs };
 }
 
-class Picture {
-  readonly #scene: Scene;
-  readonly #at: number;
-  readonly #layout: Layout;
-  readonly #isTurned: boolean;
+/** `still`: what no longer changes inside matrices, kept for the next picture of the scene. */
+function drawn(scene: Scene, at: number, width: number, still: Map<string, readonly Shape[]>): View {
+  const { walk, state } = scene;
+  const longest = Math.max(...walk.labels.map((label) => shortened(label).length));
+  const layout = layoutOf(scene, width, Math.min(92, 14 + 6.6 * longest));
+  const isTurned = state.by === "columns";
   /** Words before the first one that asks. */
-  readonly #first: number;
-  readonly #filling: Filling | undefined;
-  readonly #shapes: Shape[] = [];
-  readonly #texts: Shape[] = [];
-  readonly #still: Map<string, readonly Shape[]>;
+  const first = walk.labels.length - walk.askers.length;
+  const filling = fillingOf(scene, at, layout);
+  const [shapes, texts]: [Shape[], Shape[]] = [[], []];
 
-  /** `still`: what no longer changes inside matrices, kept for the next picture of the scene. */
-  constructor(scene: Scene, at: number, width: number, still: Map<string, readonly Shape[]>) {
-    const { labels, askers } = scene.walk;
-    const longest = Math.max(...labels.map((label) => shortened(label).length));
-    this.#scene = scene;
-    this.#at = at;
-    this.#layout = layoutOf(scene, width, Math.min(92, 14 + 6.6 * longest));
-    this.#isTurned = scene.state.by === "columns";
-    this.#first = labels.length - askers.length;
-    this.#filling = fillingOf(scene, at, this.#layout);
-    this.#still = still;
+  for (const name of ON_BOARD) if (name !== filling?.name) drawMatrix(name);
+  if (filling !== undefined) {
+    if (filling.place === LAST) pour(filling);
+    else fold(filling);
+    drawMatrix(filling.name);
+    drawBands(filling);
   }
+  drawLabels();
+  const turn = isTurned ? { transform: "matrix(0 1 1 0 0 0)" } : {};
+  return {
+    height: layout.height,
+    shapes: [group("all", turn, shapes), ...texts],
+    said: PLACES[Math.round(at)]?.title ?? "",
+  };
 
-  draw(): View {
-    const filling = this.#filling;
-    for (const name of ON_BOARD) if (name !== filling?.name) this.#matrix(name);
-    if (filling !== undefined) {
-      if (filling.place === LAST) this.#pour(filling);
-      else this.#fold(filling);
-      this.#matrix(filling.name);
-      this.#bands(filling);
-    }
-    this.#labels();
-    const turn = this.#isTurned ? { transform: "matrix(0 1 1 0 0 0)" } : {};
-    return {
-      height: this.#layout.height,
-      shapes: [group("all", turn, this.#shapes), ...this.#texts],
-      said: PLACES[Math.round(this.#at)]?.title ?? "",
-    };
-  }
-
-  #matrix(name: OnBoard): void {
-    const pose = this.#layout.pose(name, this.#at);
+  function drawMatrix(name: OnBoard): void {
+    const pose = layout.pose(name, at);
     if (pose.seen === 0) return;
-    const picked = this.#nameOf(name);
-    const { matrix, full } = viewOf(name, this.#scene);
-    const isStill = name === "S" ? this.#at >= 7 : name !== this.#filling?.name;
-    const still = isStill ? this.#still.get(name + picked) : undefined;
-    const inside = still ?? [
+    const picked = nameOf(name);
+    const { matrix, full } = viewOf(name, scene);
+    const isStill = name === "S" ? at >= 7 : name !== filling?.name;
+    const inside = (isStill ? still.get(name + picked) : undefined) ?? [
       rect(`${name} ground`, [0, 0, matrix.cols, matrix.rows], { class: "ground" }),
-      ...(name === "S" ? this.#scores(picked, matrix, full) : this.#numbers(name, picked, matrix, full)),
+      ...(name === "S" ? scoresIn(picked, matrix, full) : numbersIn(name, picked, matrix, full)),
     ];
-    if (isStill) this.#still.set(name + picked, inside);
+    if (isStill) still.set(name + picked, inside);
     // A card that is turned over its diagonal.
     const { u, v, size, turn, seen } = pose;
     const [along, across] = [(1 + Math.cos(Math.PI * turn)) / 2, (1 - Math.cos(Math.PI * turn)) / 2];
     const [a, b] = [size * along, size * across];
     const transform = `matrix(${a} ${b} ${b} ${a} ${u} ${v})`;
-    this.#shapes.push(group(name, { transform, opacity: seen }, inside));
+    shapes.push(group(name, { transform, opacity: seen }, inside));
     const [rows, cols] = [mix(matrix.rows, matrix.cols, turn), mix(matrix.cols, matrix.rows, turn)];
-    this.#title(name, viewOf(picked, this.#scene).title, pose, [cols * size, rows * size]);
+    drawTitle(name, viewOf(picked, scene).title, pose, [cols * size, rows * size]);
   }
 
   /** What a press on it shows: K turned is another matrix, and so is S after every step. */
-  #nameOf(name: OnBoard): MatrixName {
-    const place = Math.round(this.#at);
+  function nameOf(name: OnBoard): MatrixName {
+    const place = Math.round(at);
     if (name === "K" && place >= 4) return "Kt";
     return name === "S" ? ((["Z", "M", "A", "A"] as const)[place - 5] ?? "S") : name;
   }
 
-  #numbers(name: OnBoard, picked: MatrixName, matrix: Readable, full: number): Shape[] {
+  function numbersIn(name: OnBoard, picked: MatrixName, matrix: Readable, full: number): Shape[] {
     return cells(matrix, (row, col) => {
       const pick = picked === "Kt" ? `Kt.${col}.${row}` : `${picked}.${row}.${col}`;
-      const { value, opacity } = this.#cell(name, row, col, matrix);
+      const { value, opacity } = numberAt(name, row, col, matrix);
       return cell(name, row, col, { fill: tint(value / full), opacity, "data-pick": pick });
     });
   }
 
   /** Scores, which are scaled, masked and become bars where they stand. */
-  #scores(picked: MatrixName, scores: Readable, full: number): Shape[] {
-    const { head, walk } = this.#scene;
-    const weights = viewOf("A", this.#scene).matrix;
+  function scoresIn(picked: MatrixName, scores: Readable, full: number): Shape[] {
+    const { head } = scene;
+    const weights = viewOf("A", scene).matrix;
     return Array.from({ length: scores.rows }, (_, row) => {
-      const [scaled, masked, soft] = [5, 6, 7].map((place) => this.#row(place, row)) as [number, number, number];
+      const [scaled, masked, soft] = [5, 6, 7].map((place) => partOf(row, place)) as [number, number, number];
       const most = Math.max(...Array.from({ length: scores.cols }, (_, col) => cellAt(head.masked, row, col)));
       return cells({ ...scores, rows: 1 }, (_, col) => {
         const hidden = walk.hiddenBy(row, col) !== undefined;
-        const { value: score, opacity } = this.#cell("S", row, col, scores);
+        const { value: score, opacity } = numberAt("S", row, col, scores);
         const value = mix(score, cellAt(head.scaled, row, col), scaled) * (hidden ? 1 - masked : 1);
         const weight = cellAt(weights, row, col);
         const fill =
           soft < 0.5 ? tint((value / full) * (1 - 2 * soft)) : tint(weight * 0.5 * during(soft, 0.5, 1), "share");
-        const shapes = [cell("S", row, col, { fill, opacity, "data-pick": `${picked}.${row}.${col}` })];
+        const own = [cell("S", row, col, { fill, opacity, "data-pick": `${picked}.${row}.${col}` })];
         const power = hidden ? 0 : Math.exp(cellAt(head.masked, row, col) - most);
         const height = 0.9 * mix(power * during(soft, 0.1, 0.5), weight, during(soft, 0.6, 1));
         if (height > 0) {
-          shapes.push(rect(`bar ${row} ${col}`, [col + 0.14, row + 0.95 - height, 0.72, height], { class: "bar" }));
+          own.push(rect(`bar ${row} ${col}`, [col + 0.14, row + 0.95 - height, 0.72, height], { class: "bar" }));
         }
         if (hidden && masked > 0) {
           const d = `M${col + 0.1} ${row + 0.5}l.4 -.4M${col + 0.1} ${row + 0.9}l.8 -.8M${col + 0.5} ${row + 0.9}l.4 -.4`;
-          shapes.push(shape("path", `hatch ${row} ${col}`, { d, class: "hatch", opacity: masked }));
+          own.push(shape("path", `hatch ${row} ${col}`, { d, class: "hatch", opacity: masked }));
         }
-        return shapes;
+        return own;
       }).flat();
     }).flat();
   }
 
   /** How far a row is on its way to a place: all together, or one after the other. */
-  #row(place: number, row: number): number {
-    const part = clamp(this.#at - place + 1);
-    const rows = this.#scene.walk.askers.length;
-    return this.#scene.state.loop ? clamp((part * (rows + 2) - row) / 3) : part;
+  function partOf(row: number, place: number): number {
+    const part = clamp(at - place + 1);
+    const rows = walk.askers.length;
+    return state.loop ? clamp((part * (rows + 2) - row) / 3) : part;
   }
 
   /** A cell's number, and how far it is there: of the one that shows how it is done, what has been added up by now. */
-  #cell(
-    name: OnBoard,
-    row: number,
-    col: number,
-    matrix: Readable,
-  ): { readonly value: number; readonly opacity: number } {
-    const [filling, value] = [this.#filling, cellAt(matrix, row, col)];
+  function numberAt(name: OnBoard, row: number, col: number, matrix: Readable) {
+    const value = cellAt(matrix, row, col);
     if (filling?.name !== name) return { value, opacity: 1 };
     const { place, shown, swept, rows, cols, pairs } = filling;
     if (row === filling.row && place === LAST) return { value, opacity: during(shown, 0.86, 1) };
@@ -184,29 +161,29 @@ class Picture {
       const added = pairs.reduce((sum, { product, flown }) => sum + product * during(flown, 0.8, 1), 0);
       return { value: added, opacity: during(shown, 0.4, 0.55) };
     }
-    const { loop } = this.#scene.state;
+    const { loop } = state;
     return { value, opacity: clamp(loop ? swept * (rows + 1) - row - col / cols : swept * (cols + 1) - col) };
   }
 
   /** The row and the column that are lit: of the cell that is shown first, then of all others. */
-  #bands({ place, shown, swept, rows, cols, row, col, left, top, result, own, inner }: Filling): void {
+  function drawBands({ place, shown, swept, rows, cols, row, col, left, top, result, own, inner }: Filling): void {
     /** `box`: in cells. */
     const band = (key: string, { u, v, size }: Pose, box: Box, opacity: number): void => {
       const [x, y, wide, high] = box.map((part) => part * size) as [number, number, number, number];
-      if (opacity > 0) this.#shapes.push(rect(key, [u + x, v + y, wide, high], { class: "band", opacity }));
+      if (opacity > 0) shapes.push(rect(key, [u + x, v + y, wide, high], { class: "band", opacity }));
     };
     const [lit, moves] = [comesAndGoes(shown, 0.1), comesAndGoes(swept, 0.06)];
     band("lit row", left, [0, own, inner, 1], lit);
     if (place !== LAST) band("lit column", top, [col, 0, 1, inner], lit);
     const [down, along] = [(rows - 1) * swept, (cols - 1) * swept];
-    const { loop } = this.#scene.state;
+    const { loop } = state;
     if (loop) band("swept row", left, [0, own - row + down, inner, 1], moves);
     else band("swept column", top, [along, 0, 1, inner], moves);
     band("swept result", result, loop ? [0, down, cols, 1] : [along, 0, 1, rows], moves);
   }
 
   /** Pairs of factors fly to their cell, one after the other, and are added there. */
-  #fold({ pairs, row, col, left, top, result, own }: Filling): void {
+  function fold({ pairs, row, col, left, top, result, own }: Filling): void {
     const { size } = left;
     pairs.forEach(({ levels, flown }, index) => {
       if (flown === 0 || flown === 1) return;
@@ -214,7 +191,7 @@ class Picture {
       const fly = (key: string, u: number, v: number, level: number): void => {
         const [x, y] = [mix(u, result.u + col * size, flown), mix(v, result.v + row * size, flown)];
         const place = [x + (size - small) / 2, y + (size - small) / 2, small, small] as const;
-        this.#shapes.push(rect(`${key} ${index}`, place, { class: "flies", fill: tint(level), opacity }));
+        shapes.push(rect(`${key} ${index}`, place, { class: "flies", fill: tint(level), opacity }));
       };
       fly("row", left.u + index * size, left.v + own * size, levels[0]);
       fly("column", top.u + col * size, top.v + index * size, levels[1]);
@@ -222,10 +199,10 @@ class Picture {
   }
 
   /** Rows of V become as thick as their weights, and are laid on one another: together as thick as one row. */
-  #pour({ shown, row, left, top, result }: Filling): void {
+  function pour({ shown, row, left, top, result }: Filling): void {
     if (shown === 0 || shown === 1) return;
-    const { matrix: weights } = viewOf("A", this.#scene);
-    const { matrix: values, full } = viewOf("V", this.#scene);
+    const { matrix: weights } = viewOf("A", scene);
+    const { matrix: values, full } = viewOf("V", scene);
     const { size } = left;
     let below = 0;
     for (let key = 0; key < values.rows; key++) {
@@ -242,7 +219,7 @@ class Picture {
         rect(`layer ${key} ${col}`, [col, 0, 1, 1], { fill: tint(cellAt(values, key, col) / full) }),
       );
       const opacity = (1 - during(shown, 0.92, 1)) * during(thin, 0, 0.1);
-      this.#shapes.push(group(`layer ${key}`, { transform, opacity, class: "flies" }, inside));
+      shapes.push(group(`layer ${key}`, { transform, opacity, class: "flies" }, inside));
       // The bar comes to its row of V.
       const bar = [
         mix(left.u + (key + 0.14) * size, top.u - 8, thin),
@@ -250,72 +227,71 @@ class Picture {
         mix(0.72 * size, 5, thin),
         weight * size,
       ] as const;
-      this.#shapes.push(rect(`carries ${key}`, bar, { class: "bar", opacity: during(thin, 0, 0.1) * (1 - falls) }));
+      shapes.push(rect(`carries ${key}`, bar, { class: "bar", opacity: during(thin, 0, 0.1) * (1 - falls) }));
     }
   }
 
-  #title(name: OnBoard, title: string, { u, v, seen, beside }: Pose, [wide, high]: readonly [number, number]): void {
+  function drawTitle(name: OnBoard, title: string, pose: Pose, [wide, high]: readonly [number, number]): void {
+    const { u, v, seen, beside } = pose;
     const [text = "", below] = title.split("_");
     const [right, down] = [10 + 4 * text.length, 14];
-    const [far, near] = this.#isTurned ? [down, right] : [right, down];
+    const [far, near] = isTurned ? [down, right] : [right, down];
     const place = [mix(u + wide / 2, u + wide + far, beside), mix(v + high + near, v + high / 2, beside)];
-    const [x = 0, y = 0] = this.#isTurned ? place.reverse() : place;
+    const [x = 0, y = 0] = isTurned ? place.reverse() : place;
     const look = { x, y: y + 4, "text-anchor": "middle", class: "title", opacity: seen };
-    this.#texts.push(shape("text", `title ${name}`, look, text));
+    texts.push(shape("text", `title ${name}`, look, text));
     const sub = { x: x + 7, y: y + 9, class: "sub", opacity: seen };
-    if (below !== undefined) this.#texts.push(shape("text", `sub ${name}`, sub, below));
+    if (below !== undefined) texts.push(shape("text", `sub ${name}`, sub, below));
   }
 
   /** Words stand beside the rows of one matrix after the other, and above columns of keys. */
-  #labels(): void {
-    const { labels, featureNames } = this.#scene.walk;
-    const { rest } = this.#layout;
-    this.#axis("word", labels, (where) => {
+  function drawLabels(): void {
+    const { labels, featureNames } = walk;
+    const { rest } = layout;
+    axis("word", labels, (where) => {
       const pose = rest(where < 4 ? "X" : where === 4 ? "Q" : "S", where);
-      return where < 4 ? pose : { ...pose, v: pose.v - this.#first * pose.size };
+      return where < 4 ? pose : { ...pose, v: pose.v - first * pose.size };
     });
-    this.#axis("key", labels, (where) =>
-      where <= 4 ? { ...rest("K", 4), seen: where < 4 ? 0 : 1 } : rest("S", where),
-    );
-    this.#axis("feature", featureNames, (where) => ({ ...rest("X", where), seen: where === 0 ? 1 : 0 }));
+    axis("key", labels, (where) => (where <= 4 ? { ...rest("K", 4), seen: where < 4 ? 0 : 1 } : rest("S", where)));
+    axis("feature", featureNames, (where) => ({ ...rest("X", where), seen: where === 0 ? 1 : 0 }));
     for (const name of ["Wq", "Wk", "Wv"] as const)
-      this.#axis(name, viewOf(name, this.#scene).colLabels, (where) => rest(name, where));
+      axis(name, viewOf(name, scene).colLabels, (where) => rest(name, where));
   }
 
-  #axis(key: string, names: readonly string[], host: (where: number) => Pose): void {
-    const place = Math.min(LAST - 1, Math.floor(this.#at));
+  function axis(key: string, names: readonly string[], host: (where: number) => Pose): void {
+    const place = Math.min(LAST - 1, Math.floor(at));
     const [isRow, hosts] = [key === "word", [host(place), host(place + 1)]];
     names.forEach((label, index) => {
       const [from, to] = hosts.map((pose, late) => {
         const along = (index + 0.5) * pose.size;
-        const asks = !isRow || place + late < 4 || index >= this.#first;
+        const asks = !isRow || place + late < 4 || index >= first;
         return { ...pose, ...(isRow ? { v: pose.v + along } : { u: pose.u + along }), ...(asks ? {} : { seen: 0 }) };
       }) as [Pose, Pose];
-      this.#label(`${key} ${index}`, label, between(from, to, this.#at - place), isRow);
+      drawLabel(`${key} ${index}`, label, between(from, to, at - place), isRow);
     });
   }
 
   /** Beside a row, or above a column; where words are columns it is the other way round. */
-  #label(key: string, label: string, { u, v, size, seen }: Pose, isRow: boolean): void {
+  function drawLabel(key: string, label: string, { u, v, size, seen }: Pose, isRow: boolean): void {
     if (seen === 0) return;
-    const lies = isRow !== this.#isTurned;
-    const [x, y] = this.#isTurned ? [v, u] : [u, v];
+    const lies = isRow !== isTurned;
+    const [x, y] = isTurned ? [v, u] : [u, v];
     const font = Math.max(7, Math.min(LARGEST_FONT, 0.74 * size));
     const place = lies ? [x - 6, y + 0.34 * font, 0] : [x + 0.34 * font, y - 6, -90];
     const look = {
       transform: `translate(${place[0]} ${place[1]}) rotate(${place[2]}) scale(${font / LARGEST_FONT})`,
       "text-anchor": lies ? "end" : "start",
       opacity: seen,
-      class: this.#scene.walk.unknown.includes(label) ? "noted" : undefined,
+      class: walk.unknown.includes(label) ? "noted" : undefined,
     };
-    this.#texts.push(shape("text", key, look, shortened(label)));
+    texts.push(shape("text", key, look, shortened(label)));
   }
 }
 
 export function drawWalk(scene: Scene): Draw {
   const still = new Map<string, readonly Shape[]>();
   const nothing = { height: 80, shapes: [], said: "No words yet." };
-  return (at, width) => (scene.walk.labels.length === 0 ? nothing : new Picture(scene, at, width, still).draw());
+  return (at, width) => (scene.walk.labels.length === 0 ? nothing : drawn(scene, at, width, still));
 }
 
 function cells<T>({ rows, cols }: Pick<Readable, "rows" | "cols">, one: (row: number, col: number) => T): T[] {

@@ -1,14 +1,11 @@
 // Query heads that share keys and values, and what that saves: parameters and memory of attention layers, counted by their definitions.
 
-import { presets, slider } from "../../src/ui/controls.js";
+import { boundSlider } from "../../src/ui/controls.js";
 import { fact, h, heads, indexed, line, svg, tableFrame } from "../../src/ui/dom.js";
 import { bytes, whole } from "../../src/ui/numbers.js";
 import { legend, picture } from "../../src/ui/picture.js";
-import { divisors, GPT3, type HeadsState, type HeadsStore } from "./state.js";
+import { GPT3, type HeadsState, type HeadsStore, SHARED } from "./state.js";
 
-const HEAD_COUNTS: readonly number[] = [1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128];
-const HEAD_WIDTHS: readonly number[] = [8, 16, 32, 64, 80, 96, 128, 192, 256];
-const SIZES = ["queryHeads", "headWidth", "layers"] as const;
 const [WIDE, HIGH] = [1000, 92];
 const MOST_DRAWN = 24;
 const BYTES_IN_HALF_PRECISION = 2;
@@ -18,8 +15,8 @@ function count(name: string, ...factors: readonly number[]) {
   return { name, factors, total: factors.reduce((product, factor) => product * factor, 1) };
 }
 
-function countsOf({ queryHeads, kvHeads, headWidth, layers }: HeadsState) {
-  const sizes = { queryHeads, kvHeads, headWidth, layers };
+function countsOf({ kvHeads }: HeadsState) {
+  const { queryHeads, headWidth, layers } = GPT3;
   // The model is as wide as its query heads together.
   const width = queryHeads * headWidth;
   const matrices = [
@@ -31,20 +28,10 @@ function countsOf({ queryHeads, kvHeads, headWidth, layers }: HeadsState) {
   const perLayer = matrices.reduce((sum, { total }) => sum + total, 0);
   // What one more token adds to the cache.
   const cache = count("keys and values", 2, kvHeads, headWidth, layers, BYTES_IN_HALF_PRECISION);
-  return { ...sizes, perLayer, matrices, cache };
+  return { ...GPT3, kvHeads, perLayer, matrices, cache };
 }
 
 export function countsPicture(store: HeadsStore) {
-  const sharing = slider("KV heads G", { least: 0, most: 0, step: 1 }, (index) =>
-    store.change({ kvHeads: divisors(store.state.queryHeads)[index] ?? 1 }),
-  );
-  const sliders = {
-    queryHeads: slider("Query heads H", HEAD_COUNTS, (heads) => store.change({ queryHeads: heads, kvHeads: heads })),
-    headWidth: slider("Head width D", HEAD_WIDTHS, (headWidth) => store.change({ headWidth })),
-    layers: slider("Layers", { least: 1, most: 128, step: 1 }, (layers) => store.change({ layers })),
-  };
-  const given = presets("Try", [{ name: "GPT-3" }], () => store.change(GPT3, "new"));
-  given.append(h("small", {}, "(sizes: Brown et al. 2020, table 2.1)"));
   const box = { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none" };
   const lines = svg("svg", { class: "shared-heads", "aria-hidden": "true", ...box });
   const rows = h("tbody");
@@ -59,18 +46,13 @@ export function countsPicture(store: HeadsStore) {
       tableFrame("Parameters", table),
       figures,
     ],
-    controls: [sharing.element],
-    more: [...Object.values(sliders).map((one) => one.element), given],
+    controls: [boundSlider(store, "kvHeads", "KV heads G", SHARED)],
     data: () => countsOf(store.state),
   });
   const show = (state: HeadsState): void => {
     const { queryHeads, kvHeads, headWidth, layers, perLayer, matrices, cache } = countsOf(state);
-    for (const name of SIZES) sliders[name].show(state[name], String(state[name]));
-    const choices = divisors(queryHeads);
-    sharing.limit(choices.length - 1);
-    sharing.show(choices.indexOf(kvHeads), String(kvHeads));
-    lines.replaceChildren(...drawn(state));
-    say(queryHeads > MOST_DRAWN ? `${kindOf(state)} The first ${MOST_DRAWN} are drawn.` : kindOf(state));
+    lines.replaceChildren(...drawn(kvHeads));
+    say(`${kindOf(kvHeads)} The first ${MOST_DRAWN} are drawn. Counted for GPT-3 (Brown et al. 2020, table 2.1).`);
     const counted = matrices.map(({ name, factors, total }) =>
       line(h("i", {}, ...indexed(name)), [factors.map(whole).join(" × "), whole(total)]),
     );
@@ -88,11 +70,10 @@ export function countsPicture(store: HeadsStore) {
 }
 
 /** Query heads above, the keys and values that they share below: as many as can be told apart. */
-function drawn({ queryHeads, kvHeads }: HeadsState): readonly SVGElement[] {
-  const sharers = queryHeads / kvHeads;
-  const count = Math.min(MOST_DRAWN, queryHeads);
+function drawn(kvHeads: number): readonly SVGElement[] {
+  const sharers = GPT3.queryHeads / kvHeads;
   const middles = (count: number) => Array.from({ length: count }, (_, index) => ((index + 0.5) * WIDE) / count);
-  const [queries, shared] = [middles(count), middles(Math.ceil(count / sharers))];
+  const [queries, shared] = [middles(MOST_DRAWN), middles(Math.ceil(MOST_DRAWN / sharers))];
   const dot = (tone: string, y: number) => (at: number) =>
     svg("rect", { class: tone, fill: "currentcolor", x: at - 3, y, width: 6, height: 8, rx: 2 });
   const look = { class: "tone-soft", fill: "none", stroke: "currentcolor", "stroke-width": 0.7 };
@@ -104,7 +85,8 @@ function drawn({ queryHeads, kvHeads }: HeadsState): readonly SVGElement[] {
   return [...ways, ...queries.map(dot("tone-query", 5)), ...shared.map(dot("tone-key", 79))];
 }
 
-function kindOf({ queryHeads, kvHeads }: HeadsState): string {
+function kindOf(kvHeads: number): string {
+  const { queryHeads } = GPT3;
   if (queryHeads === kvHeads)
     return `Multi-head attention: each of ${queryHeads} query heads has keys and values of its own.`;
   const share = `${queryHeads / kvHeads} query heads read the same keys and values`;

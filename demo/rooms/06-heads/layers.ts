@@ -1,6 +1,6 @@
 // Two layers of hand-made weights: what "it" reads in the first decides what it asks for in the second. Pure.
 
-import { fill, type Matrix } from "../../src/model/matrix.js";
+import type { Matrix } from "../../src/model/matrix.js";
 import type { Cell } from "../../src/model/store.js";
 import * as toy from "../../src/model/toy.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
@@ -23,8 +23,6 @@ export function layersOf(ending: toy.Ending) {
 }
 
 export type Layers = ReturnType<typeof layersOf>;
-
-export const rowMatrix = (numbers: readonly number[]): Matrix => fill(1, numbers.length, (_, col) => numbers[col] ?? 0);
 
 /** What each step is about, at the cell that shows it. */
 export function tellingCell({ words, second }: Layers, step: number): Cell {
@@ -74,7 +72,7 @@ export function twoLayers(layers: Layers, at: number, width: number): View {
 
 /** What "it" asks for in layer 2, property by property. */
 function barsOf(query: readonly number[], width: number): readonly Shape[] {
-  const room = Math.min(110, (width - FIGURES) / toy.KEY_WIDTH);
+  const room = Math.max(12, Math.min(110, (width - FIGURES) / toy.KEY_WIDTH));
   const start = { "text-anchor": "start" };
   return [
     figure("bars", "layer 2’s query", [0, BASE + BARS - 2], start),

@@ -15,7 +15,7 @@ import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { heedCode, torchCode } from "./code.js";
 import { countsPicture } from "./counts.js";
 import { LAYER_STEPS, layersOf, layersText, tellingCell, twoLayers } from "./layers.js";
-import { explain, LAYER_LINES, LINES, viewOf } from "./matrices.js";
+import { explain, MATRICES, type MatrixName, viewsOf } from "./matrices.js";
 import { headTones, ribbons, STEP_NAMES, textOf } from "./ribbons.js";
 import { callsOf, type HeadsScene, readAnswers, sceneOf } from "./scene.js";
 import { HEADS, HEADS_STATE, STEPS } from "./state.js";
@@ -23,7 +23,7 @@ import "../../style/heads.css";
 
 const store = new Store(HEADS_STATE);
 
-function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRoom<string> {
+function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, MatrixName>): BuiltRoom<MatrixName> {
   const { matrices, teller } = room;
   const scene = (): HeadsScene => ({ ...room.scene, kernel: room.answer });
   const layers = () => layersOf(store.state.reason);
@@ -60,18 +60,19 @@ function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRo
     { threshold: 0.6 },
   ).observe(two.element);
   const tones = h("p", { class: "small-label" });
-  /** Below each picture, with the names of its matrices. */
-  const drawers = new Map<HTMLDetailsElement, readonly string[]>();
   const headsPicture = picture({
     name: "heads",
     title: "One head averages, two split",
     body: [board.element, tones],
     controls: [boundChoice(store, "heads", "Heads h", HEADS, { entry: "new" })],
-    numbers: numbersOf(LINES),
+    numbers: drawer("Numbers", matrices.line(...MATRICES)),
     // Of all steps, whichever is shown.
     data: () => {
       const { walk, words, state, mixed } = room.scene;
-      const heads = walk.heads.map(({ q: Q, k: K, v: V, weights: A, output: O }) => rowsOfAll({ Q, K, V, A, O }));
+      const heads = walk.heads.map(({ q: Q, k: K, v: V, ...own }, index) => {
+        const { weights: A, output: O } = room.answer?.heads[index] ?? own;
+        return rowsOfAll({ Q, K, V, A, O });
+      });
       return { words, heads, ...rowsOfAll({ X: walk.x, WO: state.mix, Y: mixed }) };
     },
   });
@@ -83,29 +84,12 @@ function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRo
       legend({ key: "weights of layer 1", value: "added to “it”", query: "query and weights of layer 2" }),
     ],
     controls: [boundChoice(store, "reason", "It was too", ENDINGS, { entry: "new" })],
-    numbers: numbersOf(LAYER_LINES),
     data: () => {
       const { words, first, second } = layers();
       return { words, layers: [first.row, second.row] };
     },
   });
   const counts = countsPicture(store);
-
-  function numbersOf(lines: readonly (readonly string[])[]): HTMLDetailsElement {
-    const made = drawer("Numbers", ...lines.map((line) => matrices.line(...line)));
-    made.classList.add("numbers");
-    made.addEventListener("toggle", () => {
-      showNumbers();
-      teller.tell();
-    });
-    drawers.set(made, lines.flat());
-    return made;
-  }
-
-  /** Matrices are drawn only where somebody looks. */
-  function showNumbers(): void {
-    for (const [{ open }, names] of drawers) if (open) matrices.show((name) => viewOf(name, scene(), layers()), names);
-  }
 
   function paint(): void {
     const [now, both] = [scene(), layers()];
@@ -156,7 +140,7 @@ function headsRoom(room: RoomContext<HeadsScene, KernelAnswer, string>): BuiltRo
     show: paint,
     *showRest() {
       yield;
-      showNumbers();
+      matrices.showAll(viewsOf(room.scene));
       yield;
       counts.show(store.state);
     },
@@ -173,6 +157,6 @@ tellingRoom({
     computedFrom: ["reason", "heads"],
   },
   code: { heed: heedCode, torch: torchCode },
-  matrices: [...LINES, ...LAYER_LINES].flat(),
+  matrices: MATRICES,
   build: headsRoom,
 });

@@ -1,6 +1,7 @@
 // V's columns as ribbons that part into heads, each with arcs of its own, come together and are mixed. Pure.
 
 import { at as entry, type Matrix } from "../../src/model/matrix.js";
+import { strongestOf } from "../../src/model/strongest.js";
 import { during, figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { percent } from "../../src/ui/numbers.js";
 import type { HeadsScene } from "./scene.js";
@@ -63,7 +64,7 @@ export function ribbons(scene: HeadsScene, asker: number, at: number, width: num
   const cells = (key: string, [top, height]: readonly [number, number], cellAt: (word: number, col: number) => Cell) =>
     words.flatMap((_, word) =>
       columns.map((col) => {
-        const place = { x: lanes.left(col), y: top + word * height, width: lanes.column - 1.5, height };
+        const place = { x: lanes.left(col), y: top + word * height, width: Math.max(0, lanes.column - 1.5), height };
         const { value, ...look } = cellAt(word, col);
         const depth = 0.1 + 0.8 * Math.min(1, Math.abs(value));
         const below = value < -1e-9 ? { class: "tone-below" } : {};
@@ -150,12 +151,11 @@ export const grown = (part: number) => ({ pathLength: 1, "stroke-dasharray": `${
 
 export function textOf({ walk, words }: HeadsScene, asker: number, step: Step): string {
   const { heads, headWidth } = walk;
-  const best = ({ weights }: { readonly weights: Matrix }) =>
-    words
-      .map((word, key) => ({ word, weight: entry(weights, asker, key) }))
-      .sort((a, b) => b.weight - a.weight)
-      .filter(({ weight }) => weight > EVEN)
-      .map(({ word, weight }) => `${word} ${percent(weight)}`);
+  const best = ({ weights }: { readonly weights: Matrix }) => {
+    const row = words.map((_, key) => entry(weights, asker, key));
+    const telling = strongestOf(row, 2).filter((key) => (row[key] ?? 0) > EVEN);
+    return telling.map((key) => `${words[key]} ${percent(row[key] ?? 0)}`);
+  };
   const all = heads.map((head, index) => ({ name: `Head ${index + 1}`, found: best(head) }));
   const telling = all.filter(({ found }) => found.length > 0);
   const rest = telling.length < all.length ? " The others find nothing and weigh all words alike." : "";
@@ -168,7 +168,7 @@ export function textOf({ walk, words }: HeadsScene, asker: number, step: Step): 
         : `The ${WIDTH} columns of W_Q, W_K and W_V are cut into ${heads.length} parts of ${headWidth}. So each head has Q, K and V of its own, ${headWidth} wide; you see V.`,
     attend:
       heads.length === 1
-        ? `One head gives “${words[asker]}” one set of attention weights: ${all[0]?.found.slice(0, 2).join(", ")}. Its output is their average. Now choose 2 heads.`
+        ? `One head gives “${words[asker]}” one set of attention weights: ${all[0]?.found.join(", ")}. Its output is their average. Now choose 2 heads.`
         : `Each head gives “${words[asker]}” attention weights of its own. ${ofHeads}${rest}`,
     join: "The outputs stand side by side, as wide as X was. The matrix products cost the same for any h; only the number of softmaxes grows.",
     mix: "Y is the outputs times W_O. A thread is as wide as its weight, so each column of Y can read from every head.",

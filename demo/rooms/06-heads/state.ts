@@ -1,6 +1,6 @@
 // What the reader can choose in this room.
 
-import { BY, codecFrom, initially, like, number, oneOf, type StateOf } from "../../src/model/fields.js";
+import { BY, codecFrom, initially, like, oneOf, type StateOf, step } from "../../src/model/fields.js";
 import { fill, type Matrix } from "../../src/model/matrix.js";
 import type { Store } from "../../src/model/store.js";
 import { ENDINGS } from "../../src/model/toy.js";
@@ -18,7 +18,9 @@ const GIVEN_MIX: Matrix = fill(WIDTH, WIDTH, (row, col) => {
 });
 
 /** Brown et al., Language Models are Few-Shot Learners, 2020, table 2.1: 175B. */
-export const GPT3 = { queryHeads: 96, kvHeads: 96, headWidth: 128, layers: 96 } as const;
+export const GPT3 = { queryHeads: 96, headWidth: 128, layers: 96 } as const;
+/** Query heads share keys and values evenly. */
+export const SHARED: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 96];
 
 const FIELDS = {
   reason: initially("tired", oneOf("too", ENDINGS)),
@@ -26,22 +28,11 @@ const FIELDS = {
   step: initially("project", oneOf("step", STEPS)),
   by: initially("rows", BY),
   mix: like("wo", GIVEN_MIX),
-  // Of the model whose parameters are counted.
-  queryHeads: initially(GPT3.queryHeads, number("H", 1, 128)),
-  kvHeads: initially(GPT3.kvHeads, number("G", 1, 128)),
-  headWidth: initially(GPT3.headWidth, number("D", 8, 256)),
-  layers: initially(GPT3.layers, number("layers", 1, 128)),
+  /** Key and value heads of the model whose parameters are counted. */
+  kvHeads: initially(GPT3.queryHeads, step("G", SHARED)),
 };
 
 export type HeadsState = StateOf<typeof FIELDS>;
 export type HeadsStore = Store<HeadsState>;
 
-export const HEADS_STATE = codecFrom<HeadsState>(FIELDS, (state) => ({
-  ...state,
-  kvHeads: Math.max(1, ...divisors(state.queryHeads).filter((count) => count <= state.kvHeads)),
-}));
-
-/** Query heads share keys and values evenly. */
-export function divisors(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => index + 1).filter((candidate) => count % candidate === 0);
-}
+export const HEADS_STATE = codecFrom<HeadsState>(FIELDS);

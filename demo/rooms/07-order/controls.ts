@@ -1,7 +1,7 @@
 // The sentence, the kinds of position, and their settings.
 
 import { boundChoice, boundSlider } from "../../src/ui/controls.js";
-import { button, h } from "../../src/ui/dom.js";
+import { h } from "../../src/ui/dom.js";
 import { byChoice, worded } from "../../src/ui/named-matrices.js";
 import { whole } from "../../src/ui/numbers.js";
 import { BASES, type Kind, MOST_SHIFT, MOST_WORDS, type OrderStore, SLOPES, wordsOf } from "./state.js";
@@ -23,7 +23,6 @@ export function controls(store: OrderStore) {
   text.addEventListener("input", () => store.change({ text: text.value, order: [], numbers: null, asker: 0 }, "run"));
   const message = h("p", { class: "field-message", role: "status" });
   const shifts = { least: 0, most: MOST_SHIFT, step: 1 };
-  const table = button("Another table", () => store.change({ seed: (store.state.seed % 9999) + 1 }));
   const about = h("p", { class: "picture-text" });
   return {
     controls: [
@@ -33,7 +32,6 @@ export function controls(store: OrderStore) {
         isThere: ({ kind }) => /^(?:sinusoidal|rope)$/.test(kind),
       }),
       boundSlider(store, "slope", "Slope", SLOPES, { isThere: ({ kind }) => kind === "alibi" }),
-      table,
       about,
     ],
     more: [
@@ -50,7 +48,6 @@ export function controls(store: OrderStore) {
       };
       message.textContent = said[wordsOf(state).length] ?? "";
       about.textContent = (state.by === "columns" ? worded : String)(KIND_TEXTS[state.kind]);
-      table.hidden = state.kind !== "learned";
     },
   };
 }

@@ -1,19 +1,18 @@
-// What stands around the moving words: arcs of the word in the light, which travel with them, its output below it, and ghosts. Pure.
+// What stands around the moving words: arcs of the word in the light, which travel with them, its output below it, and ways. Pure.
 
 import { at as entry } from "../../src/model/matrix.js";
-import { figure, mix, type Shape, shape } from "../../src/ui/board.js";
-import { LINE, type Spot, TALL, type Way } from "../../src/ui/heed-order.js";
+import { during, figure, mix, type Shape, shape } from "../../src/ui/board.js";
 import { exact, percent } from "../../src/ui/numbers.js";
+import { LINE, type Spot, TALL, type Way } from "../../src/ui/order-board.js";
 import { attendIn, type OrderScene } from "./scene.js";
 import { FEATURES, WIDTH } from "./vectors.js";
 
 const [FOOT, DEEP, HALF] = [LINE + TALL, 84, 26];
 const MIDDLE = FOOT + DEEP + HALF + 16;
 const HEIGHT = MIDDLE + HALF + 44;
-const DOTTED = { class: "tone-soft board-arc", "stroke-dasharray": "2 4" };
-const GHOSTS = [0.35, 0.7];
+const DOTTED = { class: "tone-soft board-arc", "stroke-dasharray": "2 4", fill: "none" };
 
-export function morph(scene: OrderScene, { from, to, at, width, spots, spotsAt }: Way) {
+export function morph(scene: OrderScene, { from, to, at, width, spots }: Way) {
   const { words, state } = scene;
   const [asker, row] = [spots[state.asker], scene.places.indexOf(state.asker)];
   const read = (places: readonly number[]) => {
@@ -33,7 +32,7 @@ export function morph(scene: OrderScene, { from, to, at, width, spots, spotsAt }
     height: HEIGHT,
     figures,
     shapes: [
-      ...spots.flatMap((spot, word) => (spot.leaves ? traceOf(words[word] ?? "", word, at, spotsAt) : [])),
+      ...spots.flatMap((spot, word) => wayOf(spot, word, at)),
       ...spots.flatMap((spot, word) =>
         word === state.asker ? [] : [arcOf(asker, spot, weights[word] ?? 0, `${row}.${scene.places.indexOf(word)}`)],
       ),
@@ -45,21 +44,11 @@ export function morph(scene: OrderScene, { from, to, at, width, spots, spotsAt }
 
 const middleOf = ({ x, width }: Spot): number => x + width / 2;
 
-/** The way that a word took, above its letters, and where it was on it; the ghosts fade when it arrives. */
-function traceOf(word: string, index: number, at: number, spotsAt: Way["spotsAt"]): readonly Shape[] {
-  const point = (place: number, down: number): readonly [number, number] => {
-    const spot = spotsAt(place)[index];
-    return spot === undefined ? [0, 0] : [middleOf(spot), spot.y + down];
-  };
-  const rounded = (all: readonly number[]): string => all.map((one) => one.toFixed(1)).join(" ");
-  const way = Array.from({ length: 25 }, (_, step) => rounded(point((at * step) / 24, 0)));
-  return [
-    shape("path", `w${index}`, { d: `M${way.join("L")}`, ...DOTTED }),
-    ...GHOSTS.map((part) => {
-      const look = { opacity: 0.9 * at * (1 - at) * part, class: "order-ghost" };
-      return figure(`g${index}.${part}`, word, point(at * part, 26), look);
-    }),
-  ];
+/** The way of a word, above its letters, once it has left. */
+function wayOf({ way, width }: Spot, word: number, at: number): readonly Shape[] {
+  if (way === undefined) return [];
+  const d = `M${way.from + width / 2} ${LINE}V${way.top}H${way.to + width / 2}V${LINE}`;
+  return [shape("path", `w${word}`, { d, opacity: during(at, 0, 0.3), ...DOTTED })];
 }
 
 function arcOf(asker: Spot, spot: Spot, weight: number, cell: string): Shape {

@@ -8,12 +8,12 @@ import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src
 import { Board } from "../../src/ui/board.js";
 import { button, h, heads, tableFrame } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
-import { endsSwapped, HeedOrder } from "../../src/ui/heed-order.js";
-import { worded } from "../../src/ui/named-matrices.js";
+import { told, worded } from "../../src/ui/named-matrices.js";
+import { endsSwapped, orderBoard } from "../../src/ui/order-board.js";
 import { drawer, inColours, legend, picture } from "../../src/ui/picture.js";
 import { callsOf, heedCode, type OrderAnswer, readAnswers, torchCode } from "./calls.js";
 import { controls } from "./controls.js";
-import { explain, LINES, MATRICES, type MatrixName, POSITION_MATRICES, viewOf } from "./matrices.js";
+import { LINES, MATRICES, type MatrixName, POSITION_MATRICES, viewOf } from "./matrices.js";
 import { morph } from "./morph.js";
 import { type OrderScene, sceneOf } from "./scene.js";
 import { SLIDE_STEPS, slide, slides, slideTones } from "./slide.js";
@@ -27,12 +27,11 @@ const store = new Store(ORDER_STATE);
 function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): BuiltRoom<MatrixName> {
   const { matrices, teller } = room;
   const { show: showControls, menu, ...below } = controls(store);
-  const order = new HeedOrder();
-  order.handlers = {
+  const order = orderBoard({
     move: (places) => store.change({ order: places }, "run"),
     choose: (word) => store.change({ asker: word }),
     pick,
-  };
+  });
   const sliding = new Board({ steps: SLIDE_STEPS, rests: SLIDE_STEPS.length - 1, picked: pick });
   /** Below the words, which it must not move. */
   const verdict = h("p", { class: "picture-text verdict" });
@@ -57,7 +56,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
     name: "words",
     title: "The same words in any order",
     body: [
-      order,
+      order.element,
       legend({ share: "attention weights", value: "output above 0", below: "below 0", line: "as written" }),
       h("div", { class: "menu-line" }, swap, ...moves),
       verdict,
@@ -110,7 +109,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
     }),
     pictures: [words, positions, tried],
     first: () => ({ name: "O", row: Math.max(0, room.scene.places.indexOf(store.state.asker)), col: 1 }),
-    explain: (spot) => explain(room.scene, spot, room.answer),
+    explain: (spot) => told(viewOf(spot.name, room.scene, room.answer), spot),
     edit: (name, row, col, values) => {
       if (name === "X") store.change({ numbers: withBlock(room.scene.vectors, row, col, values) });
       if (name === "b") store.change({ biases: withBlock(store.state.biases, row, col, values) });
@@ -137,7 +136,7 @@ function orderRoom(room: RoomContext<OrderScene, OrderAnswer, MatrixName>): Buil
       const { scene, answer } = room;
       yield;
       const shown = new Set<MatrixName>([...LINES.flat(), ...POSITION_MATRICES[scene.state.kind]]);
-      matrices.show((name) => (shown.has(name) ? viewOf(name, scene, answer) : undefined));
+      matrices.show((name) => (shown.has(name) ? { name, ...viewOf(name, scene, answer) } : undefined));
       yield;
       trials.replaceChildren(...trialRows(scene));
       verdict.textContent = orderText(scene, answer);

@@ -5,6 +5,10 @@ import { normal, twoDecimals } from "../../src/model/random.js";
 import { MOST_SHIFT, MOST_WORDS, type OrderState, REACH } from "./state.js";
 import { WIDTH } from "./vectors.js";
 
+const next = normal(1);
+/** Nothing is trained here: random numbers stand for what training would find. */
+export const TABLE = fill(MOST_SHIFT + MOST_WORDS, WIDTH, () => twoDecimals(next() * 0.7));
+
 /** How fast pair `pair` turns: once round takes 2 pi over this many positions. */
 export const speed = (base: number, pair: number): number => base ** ((-2 * pair) / WIDTH);
 
@@ -18,14 +22,7 @@ export function sinusoid(base: number, position: number, col: number): number {
 export function addedTo(state: OrderState, rows: number, shift: number): Matrix | undefined {
   if (state.kind === "sinusoidal") return fill(rows, WIDTH, (row, col) => sinusoid(state.base, shift + row, col));
   if (state.kind !== "learned") return undefined;
-  const table = learnedTable(state.seed);
-  return fill(rows, WIDTH, (row, col) => at(table, shift + row, col));
-}
-
-/** Nothing is trained here: random numbers stand for what training would find. */
-export function learnedTable(seed: number): Matrix {
-  const next = normal(seed);
-  return fill(MOST_SHIFT + MOST_WORDS, WIDTH, () => twoDecimals(next() * 0.7));
+  return fill(rows, WIDTH, (row, col) => at(TABLE, shift + row, col));
 }
 
 /** Every pair of neighbouring columns turned by its angle at that row's position. */

@@ -3,7 +3,7 @@
 import { bestOf, at as entry, fill, type Matrix } from "../../src/model/matrix.js";
 import { figure, mix, type Shape, shape, type View } from "../../src/ui/board.js";
 import { exact } from "../../src/ui/numbers.js";
-import { learnedTable, scoreBias, sinusoid, speed } from "./positions.js";
+import { scoreBias, sinusoid, speed, TABLE } from "./positions.js";
 import type { OrderScene } from "./scene.js";
 import type { Kind } from "./state.js";
 import { WIDTH } from "./vectors.js";
@@ -68,11 +68,10 @@ export function slide(scene: OrderScene, by: number, width: number): View {
 
 /** Each pair of columns in a lane: sin and cos, or two columns of the table; the dots are what a word gets. */
 function waves({ scene: { state, labels }, by, width, x }: Axis): readonly Shape[] {
-  const table = learnedTable(state.seed);
   const isWave = state.kind === "sinusoidal";
   const valueAt = (position: number, col: number): number => {
     if (isWave) return sinusoid(state.base, position, col);
-    const row = (before: number): number => entry(table, Math.min(table.rows - 1, before), col);
+    const row = (before: number): number => entry(TABLE, Math.min(TABLE.rows - 1, before), col);
     const whole = Math.floor(position);
     return mix(row(whole), row(whole + 1), position - whole) / 2;
   };

@@ -40,8 +40,6 @@ const FIELDS = {
   shift: initially(0, number("shift", 0, MOST_SHIFT)),
   base: initially(10_000, step("base", BASES)),
   slope: initially(0.5, step("slope", SLOPES)),
-  /** Of the table that stands for a learned one. */
-  seed: initially(1, number("seed", 1, 9999)),
   /** Added to the score at each distance from -REACH to REACH, of key less query. */
   biases: like("bias", BIASES),
   /** X changed by hand, in the order of the text; null: as made from the words. */

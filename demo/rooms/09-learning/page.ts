@@ -6,10 +6,11 @@ import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src
 import { Board } from "../../src/ui/board.js";
 import { boundSlider } from "../../src/ui/controls.js";
 import { h, tableFrame } from "../../src/ui/dom.js";
+import { told } from "../../src/ui/named-matrices.js";
 import { exact, percent } from "../../src/ui/numbers.js";
 import { type Picture, picture } from "../../src/ui/picture.js";
 import { callsOf, heedCode, type LearningAnswer, readAnswers, torchCode } from "./calls.js";
-import { explain, NAMES, type Name, viewOf } from "./matrices.js";
+import { NAMES, type Name, viewOf } from "./matrices.js";
 import { paths } from "./paths.js";
 import { type LearningScene, sceneOf, total } from "./scene.js";
 import { FACTORS, guessedRow, LEARNING_STATE } from "./state.js";
@@ -38,7 +39,7 @@ tellingRoom({
 function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): BuiltRoom<Name> {
   const { matrices, teller } = room;
   const found = () => ({ answer: room.answer, moment: training.moment() });
-  const view = (name: Name) => viewOf(name, room.scene, found());
+  const view = (name: Name) => ({ name, ...viewOf(name, room.scene, found()) });
   const look = (): void => {
     matrices.show(view, ["M"]);
     teller.tell();
@@ -64,7 +65,9 @@ function learningRoom(room: RoomContext<LearningScene, LearningAnswer, Name>): B
       const row = guessedRow(room.scene.state.task);
       return { name: "M", row, col: bestOf(view("M").matrix, row) };
     },
-    explain: (spot) => explain(room.scene, spot, found()),
+    explain: (spot) => told(view(spot.name), spot),
+    // Before training, nothing shall suggest a guess.
+    light: (all) => matrices.light(all.filter(({ name }) => name !== "M" || training.moment() !== undefined)),
     show: () => {
       const { scene } = room;
       matrices.show(view);

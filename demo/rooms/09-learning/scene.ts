@@ -19,9 +19,6 @@ export const TARGET: readonly number[] = [at(INPUTS.v, 1, 0), at(INPUTS.v, 1, 1)
 
 export const total = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** "k1", "k2" and so on. */
-export const numbered = (name: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${name}${index + 1}`);
 const rowOf = (numbers: readonly number[]): Matrix => unstack(1, numbers.length, numbers);
 
 function forward({ q, k, v, bias }: Inputs, scale: number) {

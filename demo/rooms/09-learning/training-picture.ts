@@ -4,10 +4,10 @@ import type { Engine } from "../../src/engine/engine.js";
 import { chips, choice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import type { Series } from "../../src/ui/heed-chart.js";
+import { numbered } from "../../src/ui/named-matrices.js";
 import { picture } from "../../src/ui/picture.js";
 import { Training } from "../../src/ui/training.js";
 import { questionOf, textOf, wordOf } from "./said.js";
-import { numbered } from "./scene.js";
 import {
   answerOf,
   guessedRow,

@@ -4,16 +4,16 @@
 import { accuracy, type Look, train } from "../../../examples/train/dates.js";
 import { inTurns, type Run } from "../../src/ui/training.js";
 import { readable } from "./reading.js";
-import { EVERY, type Given, KINDS, type Kind, LESSONS, type Learnt, type Moment } from "./training.js";
+import { EVERY, KINDS, type Kind, LESSONS, type Learnt, type Moment } from "./training.js";
 
 type Network = Awaited<ReturnType<typeof train>>;
 export type Pair = Readonly<Record<Kind, Network>>;
 
 export async function trainPair(
-  { heed, kind, text, signal }: Run<Given> & { readonly text: string },
+  { heed, text, signal }: Run<string> & { readonly text: string },
   seen: (moment: Moment) => void,
 ): Promise<Pair> {
-  const given = { ...LESSONS, teacher: kind === "right", text: readable(text), every: EVERY, engine: heed, signal };
+  const given = { ...LESSONS, text: readable(text), every: EVERY, engine: heed, signal };
   const [dot, none] = await inTurns<Look, Network>(
     KINDS.map((attention) => (watch) => train({ ...given, attention, ...watch })),
     ([dot, none]) => {

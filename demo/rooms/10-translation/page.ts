@@ -5,20 +5,30 @@ import { bestOf } from "../../src/model/matrix.js";
 import { Store } from "../../src/model/store.js";
 import { GUESSES } from "../../src/page/guesses.js";
 import { agreed, type BuiltRoom, type RoomContext, tellingRoom } from "../../src/page/room.js";
-import { boundChoice, presets, slider } from "../../src/ui/controls.js";
-import { button, calm, h } from "../../src/ui/dom.js";
+import { boundChoice, presets } from "../../src/ui/controls.js";
+import { h } from "../../src/ui/dom.js";
 import { guess } from "../../src/ui/guess.js";
+import { told } from "../../src/ui/named-matrices.js";
 import { picture } from "../../src/ui/picture.js";
 import { BEAM, beamPicture } from "./beam-picture.js";
 import { heedCode, torchCode } from "./code.js";
-import { alignmentView, callsOf, explain, readAnswers, type TranslationAnswer } from "./grids.js";
+import { alignmentView, callsOf, readAnswers, type TranslationAnswer } from "./grids.js";
 import { kindsOfModels } from "./kinds.js";
 import { linesOf, saidOf } from "./lines.js";
 import { Networks } from "./networks.js";
-import { ANSWER, dateIn, FAILS, NAMES, NETWORKS, nothingRead, RECORDED, type Reading } from "./reading.js";
+import {
+  ANSWER,
+  dateIn,
+  FAILS,
+  NAMES,
+  NETWORKS,
+  type Network,
+  nothingRead,
+  RECORDED,
+  type Reading,
+} from "./reading.js";
 import { LONGEST, TRANSLATION_STATE, type TranslationState } from "./state.js";
 import { trainingPicture } from "./training-picture.js";
-import { twoScores } from "./two-scores.js";
 import "../../style/translation.css";
 
 const TRY = [
@@ -27,10 +37,11 @@ const TRY = [
   FAILS,
   "we met in the garden on the 21st of june 2031 before rain came",
 ].map((name) => ({ name }));
+const SCORES: Readonly<Record<Network, string>> = { bahdanau: "score = v · tanh(W q + U k)", luong: "score = q · W k" };
+/** Characters of a text whose grids stand beside each other. */
+const BESIDE = 20;
 /** A new text is written at once, and from its start. */
 const WRITTEN = { written: ANSWER, begun: "" };
-/** Milliseconds for a character. */
-const PACE = 500;
 
 const store = new Store(TRANSLATION_STATE);
 const MATRICES = [...NETWORKS, "own"] as const;
@@ -55,30 +66,25 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   const { matrices, teller, engine } = room;
   /** What was drawn last, but for the step of the training and how much is written. */
   let drawn: unknown;
-  let timer: ReturnType<typeof setInterval> | undefined;
   const networks = new Networks(engine, () => {
     draw();
     teller.tell();
   });
-  const lines = linesOf((character, held) => {
-    say(said());
-    teller.point(spotOf(character), held);
-  });
+  const lines = linesOf(
+    (character, held) => {
+      say(said());
+      teller.point(spotOf(character), held);
+    },
+    (written) => store.change({ written }, "run"),
+  );
   const typing = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
   const field = h("input", { ...typing, id: "date", maxlength: LONGEST });
   field.addEventListener("input", () => store.change({ ...WRITTEN, text: field.value }, "run"));
-  const written = slider("Written", { least: 0, most: ANSWER, step: 1 }, (written) => {
-    stop();
-    store.change({ written });
-  });
-  const play = button("Play", () => (timer === undefined ? start() : stop()));
-  play.hidden = calm();
   const { element, say } = picture({
     name: "translation",
     title: "What each character looks at",
     body: [lines.element],
     controls: [
-      h("div", { class: "with-slider" }, written.element, play),
       h("div", { class: "field" }, h("label", { for: "date" }, "Type a date, as in “march 1st, 1984”"), field),
       presets("Try", TRY, ({ name }) => store.change({ ...WRITTEN, text: name }, "new")),
     ],
@@ -89,7 +95,19 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     matrices.show(viewOf, ["own"]);
     teller.tell();
   });
-  const scores = twoScores(networks, (network) => matrices.of(network));
+  const columns = NETWORKS.map((network) =>
+    h("div", {}, h("h3", {}, NAMES[network]), h("p", { class: "formula" }, SCORES[network]), ...matrices.of(network)),
+  );
+  const grids = h("div", { class: "two-scores" }, ...columns);
+  const scores = picture({
+    name: "scores",
+    title: "Two ways to score",
+    body: [grids],
+    data: () => networks.readings,
+  });
+  scores.say(
+    "Cross-attention: the query q comes from the decoder, which writes; keys k and values come from the encoder, which has read. Bahdanau’s score is a small network of its own, Luong’s a dot product. A row for each character of the date.",
+  );
   const beam = beamPicture(store, networks, teller);
   training.element
     .querySelector(".picture-body")
@@ -100,7 +118,8 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
     // Setting the same text again would move the cursor.
     if (field.value !== scene.text) field.value = scene.text;
     drawLines();
-    scores.show(readingBy());
+    // Grids of long texts stand below each other.
+    grids.classList.toggle("long", readingBy().text.length > BESIDE);
     beam.show(scene);
     matrices.show(viewOf, NETWORKS);
     training.show();
@@ -108,7 +127,6 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
 
   function drawLines(): void {
     const { written: count } = room.scene;
-    written.show(count, `${count} of ${ANSWER}`);
     if (isEmpty()) lines.show(nothingRead(""), 0);
     else lines.show(readingBy(), count);
     lines.element.ariaBusy = networks.isReading ? "true" : null;
@@ -116,7 +134,7 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   }
 
   function viewOf(name: MatrixName): MatrixView {
-    return alignmentView(name, readingBy(name));
+    return { name, ...alignmentView(name, readingBy(name)) };
   }
 
   /** What the kernel found of the recorded scores goes with them. */
@@ -146,25 +164,10 @@ function translationRoom(room: RoomContext<TranslationState, TranslationAnswer, 
   /** The largest weight of a character of the date. */
   const spotOf = (row: number) => ({ name: room.scene.network, row, col: bestOf(readingBy().weights, row) });
 
-  function start(): void {
-    if (store.state.written === ANSWER) store.change({ written: 0 }, "run");
-    play.textContent = "Stop";
-    timer = setInterval(() => {
-      store.change({ written: store.state.written + 1 }, "run");
-      if (store.state.written === ANSWER) stop();
-    }, PACE);
-  }
-
-  function stop(): void {
-    clearInterval(timer);
-    timer = undefined;
-    play.textContent = "Play";
-  }
-
   return {
     pictures: [element, scores, beam, training, kindsOfModels()],
     first: () => spotOf(Math.max(0, room.scene.written - 1)),
-    explain: (spot) => explain(readingBy(spot.name), spot),
+    explain: (spot) => told(alignmentView(spot.name, readingBy(spot.name)), spot),
     explainOther: (cell) => (cell.name === BEAM ? beam.explain(cell) : undefined),
     show: () => {
       const { scene, answer } = room;

@@ -36,7 +36,7 @@ type Rows = readonly (readonly number[])[];
 export function readingOf(text: string, date: string, scores: Rows, alignment?: Rows): Reading {
   const all = fill(scores.length, text.length, (row, col) => scores[row]?.[col] ?? Number.NaN);
   const kernel = alignment && unstack(all.rows, all.cols, alignment.flat());
-  return { text, date, scores: all, weights: kernel ?? softmax(all), ...(kernel && { kernel }) };
+  return { text, date, scores: all, weights: softmax(all), ...(kernel && { kernel }) };
 }
 
 /** As networks read it: they know small letters, digits and the comma; all else is a space to them. */

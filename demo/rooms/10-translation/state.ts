@@ -3,7 +3,7 @@
 import { codecFrom, initially, number, oneOf, type StateOf, text } from "../../src/model/fields.js";
 import type { Store } from "../../src/model/store.js";
 import { ANSWER, NETWORKS, RECORDED } from "./reading.js";
-import { GIVEN, STEPS } from "./training.js";
+import { STEPS } from "./training.js";
 
 export const LONGEST = 72;
 /** So many branches a beam search keeps at most. */
@@ -18,8 +18,6 @@ const FIELDS = {
   beam: initially(0, number("beam", 0, WIDEST)),
   /** The characters that it begins with, as the reader chose them. */
   begun: initially("", text("begun", ANSWER)),
-  /** What the decoder is given in training. */
-  given: initially("right", oneOf("given", GIVEN)),
   /** How many steps what is shown was trained for; 0 before any training. */
   step: initially(0, number("step", 0, STEPS)),
 };

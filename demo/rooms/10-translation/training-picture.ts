@@ -1,7 +1,6 @@
 // Both networks trained here: the alignment as it condenses, what each writes, both losses, and what each has learnt at the end.
 
 import type { Engine } from "../../src/engine/engine.js";
-import { choice } from "../../src/ui/controls.js";
 import { h } from "../../src/ui/dom.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { percent } from "../../src/ui/numbers.js";
@@ -11,10 +10,7 @@ import { Training } from "../../src/ui/training.js";
 import type { Pair } from "./learn.js";
 import { nothingRead, RECORDED, type Reading, readingOf } from "./reading.js";
 import type { TranslationStore } from "./state.js";
-import { EVERY, type Given, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment, STEPS } from "./training.js";
-
-/** What there is of a training: both networks, and what they get right. */
-type Trained = Readonly<{ pair: Pair; learnt?: Learnt }>;
+import { EVERY, KIND_NAMES, KINDS, LENGTHS, type Learnt, type Moment, STEPS } from "./training.js";
 
 /** `look` shows what is new in the grid. */
 export function trainingPicture(
@@ -23,45 +19,34 @@ export function trainingPicture(
   alignment: readonly HTMLElement[],
   look: () => void,
 ) {
-  const trained = new Map<Given, Trained>();
+  let pair: Pair | undefined;
+  let learnt: Learnt | undefined;
   let cursor = 0;
-  const now = (): Partial<Trained> => trained.get(store.state.given) ?? {};
-  const training: Training<Given, Moment> = new Training({
+  const training: Training<"dates", Moment> = new Training({
     engine,
     learn: async (run, seen) => {
       const { trainPair } = await import("./learn.js");
-      trained.delete(run.kind);
-      const text = store.state.text.trim() || RECORDED.text;
-      trained.set(run.kind, { pair: await trainPair({ ...run, text }, seen) });
+      [pair, learnt] = [undefined, undefined];
+      pair = await trainPair({ ...run, text: store.state.text.trim() || RECORDED.text }, seen);
     },
     after: async (signal) => {
       const { examine } = await import("./learn.js");
-      const { given } = store.state;
-      const { pair } = now();
-      if (pair !== undefined) trained.set(given, { pair, learnt: await examine(pair, LENGTHS, signal) });
+      if (pair !== undefined) learnt = await examine(pair, LENGTHS, signal);
     },
-    chosen: () => ({ kind: store.state.given, step: store.state.step, every: EVERY, steps: STEPS }),
+    chosen: () => ({ kind: "dates", step: store.state.step, every: EVERY, steps: STEPS }),
     go: (step) => store.change({ step }),
-    series: (moments) => {
-      // With attention, where the decoder was given the other characters.
-      const values = training.momentsOf(OTHER[store.state.given]).map(({ loss }) => loss);
-      return [
-        { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
-        { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
-        { name: "given the other way", values, tone: "soft", dashed: true },
-      ];
-    },
+    series: (moments) => [
+      { name: KIND_NAMES.dot, values: moments.map(({ loss }) => loss), tone: TONES.dot },
+      { name: KIND_NAMES.none, values: moments.map(({ other }) => other.loss), tone: TONES.none },
+    ],
     mostLoss: 2.5,
     changed: () => showing(),
   });
-  const given = choice<Given>("The decoder is given", NAMES, (given) =>
-    store.change({ given, step: training.lastOf(given) }, "new"),
-  );
   const answers = h("p", { class: "answers" });
   const lengths = new HeedChart();
   lengths.choose = (chosen) => {
     cursor = chosen;
-    lengths.show(lengthView(now().learnt, cursor));
+    lengths.show(lengthView(learnt, cursor));
   };
   const parts = [
     [answers, ...alignment, training.slider.element],
@@ -70,24 +55,20 @@ export function trainingPicture(
   const { element, say } = picture({
     name: "training",
     title: "Train it here, with attention and without",
-    body: [
-      training.work.line(given.element),
-      h("div", { class: "learning-both" }, ...parts.map((part) => h("div", {}, ...part))),
-    ],
-    data: () => ({ moments: training.moments, learnt: now().learnt }),
+    body: [training.work.line(), h("div", { class: "learning-both" }, ...parts.map((part) => h("div", {}, ...part)))],
+    data: () => ({ moments: training.moments, learnt }),
   });
 
   function* showing(): Iterable<unknown> {
     const { moment } = training;
-    given.show(store.state.given);
     training.draw();
     const dates = { dot: moment?.date, none: moment?.other.date };
     answers.replaceChildren(
       ...KINDS.map((kind) => h("span", {}, `${KIND_NAMES[kind]} `, h("output", {}, dates[kind] ?? "?".repeat(10)))),
     );
     yield look();
-    lengths.show(lengthView(now().learnt, cursor));
-    yield say(textOf(now().learnt, store.state.given));
+    lengths.show(lengthView(learnt, cursor));
+    yield say(textOf(learnt));
   }
 
   return {
@@ -111,21 +92,12 @@ export function trainingPicture(
   };
 }
 
-const NAMES: Readonly<Record<Given, string>> = { right: "the right characters so far", own: "its own" };
-const OTHER = { right: "own", own: "right" } as const satisfies Record<Given, Given>;
-
-function textOf(learnt: Learnt | undefined, given: Given): string {
-  if (learnt === undefined) {
-    return given === "right"
-      ? "Two recurrent networks learn dates alone, then dates between two words. One looks back at every state of the encoder; the other has only the last, 80 numbers. Given the right characters, teacher forcing, the decoder reads a whole date at once."
-      : "Given its own characters, the decoder must write each date before it learns from it, one character after the other: half again as long. In use there is no teacher either. Will it learn more?";
-  }
+function textOf(learnt: Learnt | undefined): string {
+  if (learnt === undefined)
+    return "Two recurrent networks learn dates alone, then dates between two words. One looks back at every state of the encoder; the other has only the last, 80 numbers. In training the decoder is given the right characters so far: teacher forcing.";
   const at = (words: number) => KINDS.map((kind) => percent(learnt[kind][LENGTHS.indexOf(words)] ?? 0));
   const [[dot, none], [far, forgotten]] = [at(0), at(MANY)];
-  const found = `Of dates alone, ${dot} are right with attention, ${none} without. With ${MANY} words on each side, ${far} and ${forgotten}.`;
-  return given === "right"
-    ? `${found} Each word that follows takes a part of the one state, until the date is forgotten. Attention looks back at the state that read it.`
-    : `${found} Without a teacher they learn from what they meet in use: their own mistakes.`;
+  return `Of dates alone, ${dot} are right with attention, ${none} without. With ${MANY} words on each side, ${far} and ${forgotten}. Each word that follows takes a part of the one state, until the date is forgotten. Attention looks back at the state that read it.`;
 }
 
 /** Words before the date and after it, of texts in which one state forgets. */

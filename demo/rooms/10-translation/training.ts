@@ -7,10 +7,6 @@ export const KINDS = ["dot", "none"] as const;
 export type Kind = (typeof KINDS)[number];
 export const KIND_NAMES: Readonly<Record<Kind, string>> = { dot: "with attention", none: "without" };
 
-/** What the decoder is given of a date so far in training: teacher forcing gives it the right characters. */
-export const GIVEN = ["right", "own"] as const;
-export type Given = (typeof GIVEN)[number];
-
 /** Steps between two moments, and how many are trained before the last of them. */
 export const [EVERY, STEPS] = [15, 300];
 /** Dates alone first; then some of them stand between two words. */

@@ -91,7 +91,8 @@ export function distances(names: readonly string[], left: Entry, right: Entry, b
 }
 
 interface Softened {
-  readonly subject: string;
+  /** Default: the name of the cell. */
+  readonly subject?: string;
   readonly at: number;
   readonly kernel?: number | undefined;
   readonly light?: NamedLight;
@@ -103,7 +104,7 @@ interface Softened {
 export function softened(
   scores: readonly number[],
   names: readonly string[],
-  { subject, at: chosen, kernel, light, scores: name = "score" }: Softened,
+  { subject = "", at: chosen, kernel, light, scores: name = "score" }: Softened,
 ): Explanation {
   const most = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - most));

@@ -2,11 +2,11 @@
 
 import { HeedMatrix, type Light, type MatrixEdit, type MatrixSelection, type MatrixView } from "heed/viz";
 import type { By } from "../model/fields.js";
-import { largest, type Matrix, transpose } from "../model/matrix.js";
+import { at, largest, type Matrix, transpose } from "../model/matrix.js";
 import type { Cell, Store } from "../model/store.js";
 import { boundChoice } from "./controls.js";
 import { h, on } from "./dom.js";
-import type { Explanation, NamedLight } from "./explanation.js";
+import { type Explanation, lit, type NamedLight } from "./explanation.js";
 
 export interface NamedSpot<Name extends string> extends Cell {
   readonly name: Name;
@@ -31,6 +31,26 @@ export function signed(title: string, about: string, matrix: Matrix, rowLabels: 
 
 /** Attention weights. */
 export const weighed = (...parts: Parameters<typeof signed>): View => ({ ...signed(...parts), tone: "share", full: 1 });
+
+/** A matrix, and how one of its numbers comes about: `own` are the page's, where the kernel's are shown. */
+export interface Telling extends View {
+  readonly own?: Matrix;
+  readonly tell: (row: number, col: number, result: number) => Told;
+}
+
+/** What is told of a number besides where it stands. The cell is lit, and this may light others. */
+export type Told = Pick<Explanation, "sentence"> & Partial<Explanation>;
+
+/** undefined: there is no such cell. */
+export function told(view: Telling, { name, row, col }: Cell): Explanation | undefined {
+  const { title, matrix, own = matrix, rowLabels, colLabels, editable = false } = view;
+  const result = at(own, row, col);
+  if (Number.isNaN(result)) return undefined;
+  const { lights = [], subject = "", ...more } = view.tell(row, col, result);
+  const named = subject || `${title.replaceAll("_", "")} [${rowLabels[row]}, ${colLabels[col]}]`;
+  const kernel = own === matrix ? undefined : at(matrix, row, col);
+  return { editable, ...more, subject: named, result, kernel, lights: [...lights, lit(name, row, col)] };
+}
 
 export class NamedMatrices<Name extends string> {
   readonly #matrices: ReadonlyMap<Name, HeedMatrix>;

@@ -150,11 +150,7 @@ export class Training<Kind extends string, Seen extends Moment> {
   }
 
   get moments(): readonly Seen[] {
-    return this.momentsOf(this.#course.chosen().kind);
-  }
-
-  momentsOf(kind: Kind): readonly Seen[] {
-    return this.#seen.get(kind) ?? [];
+    return this.#seen.get(this.#course.chosen().kind) ?? [];
   }
 
   /** What was trained last, but for what is shown. */
@@ -181,7 +177,7 @@ export class Training<Kind extends string, Seen extends Moment> {
   }
 
   lastOf(kind: Kind): number {
-    return this.momentsOf(kind).at(-1)?.step ?? 0;
+    return this.#seen.get(kind)?.at(-1)?.step ?? 0;
   }
 
   /** After something else was chosen, or another step. */

@@ -8,9 +8,9 @@ import { rowSum } from "../model/softmax.js";
 import { isNameless, type Role, type State } from "../model/state.js";
 import { FEATURE_MEANING, FEATURES, isUnknown } from "../model/vocabulary.js";
 import type { HeadWalk, Walk } from "../model/walk.js";
-import { type Explanation, lit, products } from "./explanation.js";
-import type { NamedSpot } from "./named-matrices.js";
-import { exact, small, timesTold } from "./numbers.js";
+import { type Explanation, lit, products, softened } from "./explanation.js";
+import { type NamedSpot, type Telling, type Told, told } from "./named-matrices.js";
+import { exact, timesTold } from "./numbers.js";
 
 const GIVEN = ["X", "Wq", "Wk", "Wv"] as const;
 export const MATRICES = [...GIVEN, "Q", "K", "V", "Kt", "S", "Wqk", "Z", "M", "A", "lse", "O"] as const;
@@ -26,14 +26,23 @@ export interface Scene {
 
 type Labels = readonly string[];
 
-export function viewOf(name: MatrixName, scene: Scene): MatrixView {
+export function viewOf(name: MatrixName, scene: Scene): MatrixView & Telling {
   const { walk, state, head, kernel } = scene;
   const { askers, labels: words, featureNames: features, headWidth } = walk;
   const ofHead = (names: Labels): Labels => names.slice(head.firstColumn, head.firstColumn + headWidth);
   const [questions, values] = [ofHead(walk.questionNames), ofHead(features)];
   const weights = (role: Role) => columns(walk.projections[role], head.firstColumn, headWidth);
   const each = isNameless(state) ? "one element per row" : "one word per row";
-  const shown: Readonly<Record<MatrixName, readonly [string, string, Labels, Labels, () => Matrix]>> = {
+  const [isWeights, isScaled] = [name === "A", name === "Z" || name === "M"];
+  type Shown = readonly [
+    title: string,
+    about: string,
+    rows: Labels,
+    cols: Labels,
+    own: () => Matrix,
+    kernel?: Matrix | undefined,
+  ];
+  const shown: Readonly<Record<MatrixName, Shown>> = {
     X: ["X", each, words, features, () => walk.x],
     Wq: ["W_Q", "what makes a word’s query", features, questions, () => weights("q")],
     Wk: ["W_K", "what makes a word’s key", features, questions, () => weights("k")],
@@ -46,31 +55,38 @@ export function viewOf(name: MatrixName, scene: Scene): MatrixView {
     Wqk: ["W_Q W_Kᵀ", "both as one matrix", features, features, () => multiply(weights("q"), transpose(weights("k")))],
     Z: [`S × ${exact(walk.scale, 3)}`, "scaled scores", askers, words, () => head.scaled],
     M: ["S masked", "−∞ is out of sight", askers, words, () => head.masked],
-    A: ["A", "weights: each row sums to 1", askers, words, () => kernel?.weights ?? head.weights],
-    lse: ["lse", "", askers, ["lse"], () => kernel?.lse ?? head.lse],
-    O: ["O", "output: averages of V", askers, values, () => kernel?.output ?? head.output],
+    A: ["A", "weights: each row sums to 1", askers, words, () => head.weights, kernel?.weights],
+    lse: ["lse", "", askers, ["lse"], () => head.lse, kernel?.lse],
+    O: ["O", "output: averages of V", askers, values, () => head.output, kernel?.output],
   };
-  const [title, about, rowLabels, colLabels, matrixOf] = shown[name];
-  const matrix = matrixOf();
+  const [title, about, rowLabels, colLabels, ownOf, found] = shown[name];
+  const own = ownOf();
+  const matrix = found ?? own;
   // Scores keep their colours when they are scaled.
-  const coloured = name === "Z" || name === "M" ? head.scores : matrix;
+  const coloured = isScaled ? head.scores : matrix;
   const struck = (row: number, col: number): boolean => walk.hiddenBy(row, col) !== undefined;
   return {
     name,
     title,
     about,
     matrix,
+    own,
     rowLabels,
     colLabels,
-    tone: name === "A" ? "share" : "signed",
-    full: name === "A" ? 1 : Math.max(name === "lse" ? 8 : 1, largest(coloured)),
+    tone: isWeights ? "share" : "signed",
+    full: isWeights ? 1 : Math.max(name === "lse" ? 8 : 1, largest(coloured)),
     ...(GIVEN.some((one) => one === name) ? { editable: true } : {}),
     ...(name === "X" ? { noted: (label: string) => walk.unknown.includes(label) } : {}),
-    ...(name === "M" || name === "A" ? { struck } : {}),
+    ...(name === "M" || isWeights ? { struck } : {}),
+    tell: (row, col, result) =>
+      TELL[name === "Kt" ? "K" : name](scene, {
+        row,
+        col,
+        names: [rowLabels[row] ?? "", colLabels[col] ?? ""],
+        result,
+      }),
   };
 }
-
-type Told = Omit<Explanation, "subject" | "result"> & Partial<Explanation>;
 
 interface Cell extends Pick<Spot, "row" | "col"> {
   /** What stands before its row, and above its column. */
@@ -82,17 +98,7 @@ interface Cell extends Pick<Spot, "row" | "col"> {
 export function explain(scene: Scene, { name, row, col }: Spot): Explanation | undefined {
   // Told as a key: a row of K.
   if (name === "Kt") return explain(scene, { name: "K", row: col, col: row });
-  const { matrix, title, rowLabels, colLabels } = viewOf(name, { ...scene, kernel: undefined });
-  if (row >= matrix.rows || col >= matrix.cols) return undefined;
-  const names = [rowLabels[row] ?? "", colLabels[col] ?? ""] as const;
-  const result = at(matrix, row, col);
-  const isOfKernel = scene.kernel !== undefined && (name === "A" || name === "lse" || name === "O");
-  return {
-    subject: `${title.replaceAll("_", "")} [${names.join(", ")}]`,
-    result,
-    ...(isOfKernel ? { kernel: at(viewOf(name, scene).matrix, row, col) } : {}),
-    ...TELL[name](scene, { row, col, names, result }),
-  };
+  return told(viewOf(name, scene), { name, row, col });
 }
 
 const ROLES = { q: ["Q", "Wq", "query"], k: ["K", "Wk", "key"], v: ["V", "Wv", "value"] } as const;
@@ -102,7 +108,6 @@ const explainWeight =
   (_: Scene, { row, col, names: [feature, question] }: Cell): Told => {
     const [letter, name, what] = ROLES[role];
     return {
-      editable: true,
       sentence: `How much “${feature}” adds to column “${question}” of a word’s ${what}.`,
       lights: [lit(name, undefined, col), lit("X", undefined, row), lit(letter, undefined, col)],
     };
@@ -119,7 +124,7 @@ const explainProjection =
     return {
       sentence: `Column “${question}” of the ${what} of “${word}”: its row of X times this column of W${letter}.`,
       ...products(featureNames, along(x, from), weights, ["", "X", `W${letter}`]),
-      lights: [lit("X", from), lit(name, undefined, col), lit(letter, row, col), ...turned],
+      lights: [lit("X", from), lit(name, undefined, col), ...turned],
     };
   };
 
@@ -132,7 +137,7 @@ const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell
       isNameless(state) || feature === undefined
         ? "An input: no arithmetic yet. Drag or type to change it."
         : `Column “${feature}”: ${FEATURE_MEANING[feature]}. ${state.numbers === null ? given : "You changed X by hand"}.`;
-    return { editable: true, sentence, lights: [lit("X", row)] };
+    return { sentence, lights: [lit("X", row)] };
   },
   Wq: explainWeight("q"),
   Wk: explainWeight("k"),
@@ -145,7 +150,6 @@ const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell
     return {
       sentence: `How much “${asking}” of one word and “${asked}” of another add to the score of the two.`,
       ...products(left.colLabels, along(left.matrix, row), along(right.matrix, col), ["", "WQ", "WK"]),
-      lights: [lit("Wqk", row, col)],
     };
   },
   S: (scene, { row, col, names: [asker, word] }) => {
@@ -157,7 +161,7 @@ const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell
     return {
       sentence: `The query of “${asker}” times the key of “${word}”. As x W_Q W_Kᵀ xᵀ it is ${again} as well.`,
       ...products(viewOf("Q", scene).colLabels, along(q, row), along(k, col), ["", "q", "k"]),
-      lights: [lit("Q", row), lit("Kt", undefined, col), lit("K", col), lit("S", row, col)],
+      lights: [lit("Q", row), lit("Kt", undefined, col), lit("K", col)],
     };
   },
   Z: ({ walk: { scale, headWidth }, head, state }, { row, col, result }) => {
@@ -166,7 +170,7 @@ const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell
     return {
       sentence: `The score times ${why}.`,
       last: timesTold([at(head.scores, row, col), scale], result),
-      lights: [lit("S", row, col), lit("Z", row, col)],
+      lights: [lit("S", row, col)],
     };
   },
   M: ({ walk, head, state }, { row, col, names: [asker, word], result }) => {
@@ -179,30 +183,24 @@ const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell
     return {
       sentence: sentences[walk.hiddenBy(row, col) ?? "seen"],
       last: `${exact(at(head.scaled, row, col))} → ${exact(result)}`,
-      lights: [lit("Z", row, col), lit("M", row, col)],
+      lights: [lit("Z", row, col)],
     };
   },
-  A: ({ walk, head: { masked } }, { row, col, names: [asker, word], result }) => {
-    const { most, sum } = rowSum(masked, row);
-    const lights = [lit("M", row), lit("A", row, col)];
+  A: ({ walk, head: { masked } }, { row, col, names: [asker, word] }) => {
+    const lights = [lit("M", row)];
+    const reason = walk.hiddenBy(row, col);
+    const scores = walk.labels.map((_, key) => at(masked, row, key));
+    const most = Math.max(...scores);
     if (most === Number.NEGATIVE_INFINITY) {
       const sentence = `“${asker}” sees no word at all: by rule every weight is 0.`;
       return { sentence, last: "no visible key → 0", lights };
     }
-    const reason = walk.hiddenBy(row, col);
-    const power = (key: number): number => Math.exp(at(masked, row, key) - most);
     return {
+      ...softened(scores, walk.labels, { at: col }),
       sentence:
         reason === undefined
-          ? `The attention weight of “${word}” for “${asker}”. The largest score in this row is ${exact(most)}.`
+          ? `The attention weight of “${word}” for “${asker}”: e to the power of each score less the largest, ${exact(most)}; then this one over the sum of all.`
           : `“${word}” is out of sight (${reason === "padding" ? "padding" : "causal"}): e^−∞ is 0, exactly.`,
-      head: ["", "score", "− max", "e^"],
-      terms: walk.labels.map((label, key) => {
-        const score = at(masked, row, key);
-        const figures = [exact(score, 3), exact(score - most, 3), small(power(key))];
-        return { label, figures, own: key === col, faint: power(key) < 5e-5 };
-      }),
-      last: `${small(power(col))} / ${exact(sum)} = ${small(result)}`,
       lights,
     };
   },
@@ -213,12 +211,12 @@ const TELL: Readonly<Record<Exclude<MatrixName, "Kt">, (scene: Scene, cell: Cell
       sentence:
         "The logarithm of the row’s sum of exponentials: with it, any weight can be computed again without its row.",
       last: sum === 0 ? "ln 0 = −∞" : `${exact(most)} + ln ${exact(sum)} = ${exact(result)}`,
-      lights: [lit("M", row), lit("lse", row, 0)],
+      lights: [lit("M", row)],
     };
   },
   O: ({ walk, head }, { row, col, names: [asker, feature] }) => ({
     sentence: `The output of “${asker}” in “${feature}”: every value times its attention weight.`,
     ...products(walk.labels, along(head.weights, row), down(head.v, col), ["", "weight", "v"]),
-    lights: [lit("A", row), lit("V", undefined, col), lit("O", row, col)],
+    lights: [lit("A", row), lit("V", undefined, col)],
   }),
 };

@@ -24,12 +24,12 @@ test.each([
   ["widths", "scale.html", '[data-picture="row"] input[type="range"]'],
   ["masks", "masks.html", BOARD],
   ["heads", "heads.html#h=4", BOARD],
-  ["words that change places", "order.html", 'heed-order input[type="range"]'],
+  ["words that change places", "order.html", '.order-board input[type="range"]'],
   ["a convolution", "what-else.html", boardOf("convolution")],
   ["a dense layer", "what-else.html#as=layer", boardOf("layer")],
   ["fast weights", "what-else.html#as=layer", boardOf("fast-weights")],
   ["a graph", "what-else.html#as=graph", boardOf("graph")],
-  ["a date as it is written", "translation.html", '[data-picture="translation"] .with-slider input'],
+  ["a date as it is written", "translation.html", '[data-picture="translation"] .board input'],
 ])("%s", async (_, path, slider) => {
   const page = await answered(path, { reducedMotion: "no-preference" });
   const perFrame = await workPerFrame(page, () => slide(page, slider));

@@ -45,7 +45,7 @@ describe("without positions", () => {
     await page.keyboard.press("Shift+ArrowRight");
     await page.keyboard.press("Shift+ArrowRight");
     expect(await words(page)).toEqual(["Susan", "roses", "to", "gave", "Mary"]);
-    expect(await page.locator("heed-order [aria-live]").textContent()).toBe("gave, now at place 4 of 5");
+    expect(await page.locator(".order-board [aria-live]").textContent()).toBe("gave, now at place 4 of 5");
     await page.getByRole("button", { name: "Swap “Susan” and “Mary”" }).click();
     await reload(page);
     expect(await words(page)).toEqual(["Mary", "roses", "to", "gave", "Susan"]);
@@ -105,7 +105,7 @@ const scrub = (page: Page, picture: string, at: number): Promise<void> =>
 /** The output of the word in the light, as its bars have it. */
 const outputs = (page: Page): Promise<number[]> =>
   page
-    .locator("heed-order [data-output]")
+    .locator(".order-board [data-output]")
     .evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("data-output"))));
 
 const PLACES = Array.from({ length: 51 }, (_, index) => index / 50);

@@ -39,7 +39,7 @@ describe("the word in the light", () => {
   });
 
   test.each([
-    ["The hungry cat chased the mouse until it escaped", "it → cat 42"],
+    ["The hungry cat chased the mouse until it escaped", "it → cat 43"],
     ["Mary gave roses to a friend", "Mary → "],
   ])("of the typed sentence “%s” begins: %s", async (sentence, begins) => {
     const page = await onAnotherWord();
