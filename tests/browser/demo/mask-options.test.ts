@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { structureOf } from "../../../demo/rooms/05-masks/call.js";
 import { sees } from "../../../demo/rooms/05-masks/rules.js";
-import { MASK_STATE, type MaskState } from "../../../demo/rooms/05-masks/state.js";
+import { MASK_STATE, type MaskState, OPEN } from "../../../demo/rooms/05-masks/state.js";
 import { attention } from "../../../web/src/reference/index.js";
 import { Random } from "../../support/random.js";
 
@@ -20,8 +20,8 @@ function anyState(random: Random): MaskState {
     queries,
     keys,
     causal: random.pick(["none", "lower-right", "upper-left"]),
-    left: sometimes(random.whole(0, 4), -1),
-    right: sometimes(random.whole(0, 4), -1),
+    left: sometimes(random.whole(0, 4), OPEN),
+    right: sometimes(random.whole(0, 4), OPEN),
     prefix: sometimes(random.whole(0, keys), 0),
     cuts: sometimes([random.whole(1, 3), random.whole(4, 8)], []),
     padding: sometimes(random.whole(0, 3), 0),
