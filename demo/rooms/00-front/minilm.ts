@@ -25,7 +25,7 @@ export async function openModel(
 ): Promise<{ readonly by: string; readonly read: Read }> {
   const name = files === undefined ? MINILM : nameOf(files);
   const source = files ?? new URL(folder, document.baseURI).href;
-  const model = await helper.do({ kind: "load", key: ++loads, source, name, weights: "as stored" }, signal, tell);
+  const model = await helper.do({ kind: "load", key: ++loads, source, name }, signal, tell);
   if (!model.takesText) refuse("These files lack tokenizer.json, by which a model reads text.");
   // Files one by one do not say whose they are.
   const by = name ?? (isMiniLM(model) ? MINILM : model.name);
