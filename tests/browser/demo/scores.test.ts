@@ -82,7 +82,9 @@ describe("the plane", () => {
 
   test("has the weights that a softmax gives to keys that are dragged, or moved with the keyboard", async () => {
     const page = await answered("score-lab.html");
-    const [before, box] = [await typedOn(page), await handle(page, 2).boundingBox()];
+    const before = await typedOn(page);
+    await handle(page, 2).scrollIntoViewIfNeeded();
+    const box = await handle(page, 2).boundingBox();
     if (box === null) throw new Error("no key");
     const unit = Number(await handle(page, 1).getAttribute("cx")) - Number(await handle(page, 3).getAttribute("cx"));
     const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
