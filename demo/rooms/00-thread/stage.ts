@@ -2,6 +2,7 @@
 
 import { Board } from "../../src/ui/board.js";
 import { h } from "../../src/ui/dom.js";
+import { LAID_OUT } from "../../src/ui/pieces.js";
 import type { ThreadScene } from "./scene.js";
 import { listenToSketch, type Sketch } from "./sketch.js";
 
@@ -16,6 +17,8 @@ export function stageOf(sketched: (next: Sketch) => void = () => {}) {
     show: (scene: ThreadScene): void => {
       sketch = scene.sketch;
       board.show(scene.draw);
+      // Its width is known before the page is painted.
+      board.element.dispatchEvent(new Event(LAID_OUT));
       // What can be reached is no part of an image.
       board.element.querySelector("svg")?.setAttribute("role", sketch === undefined ? "img" : "group");
       const powers = scene.said.split(/\^([\d.−]+)/);
