@@ -24,7 +24,13 @@ self.addEventListener("fetch", (event) => {
 
 async function keep(): Promise<void> {
   const kept = await caches.open(KEPT);
-  await Promise.all(FILES.map(async (file) => kept.put(addressOf(file), await load(file))));
+  try {
+    await Promise.all(FILES.map(async (file) => kept.put(addressOf(file), await load(file))));
+  } catch (error) {
+    // Half of a build must not take the place of a whole one.
+    await caches.delete(KEPT);
+    throw error;
+  }
   await self.skipWaiting();
 }
 

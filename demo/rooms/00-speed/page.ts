@@ -121,7 +121,7 @@ function browserOf(agent: string): string {
     Edge: /Edg\w*\/(\d+)/,
     Opera: /OPR\/(\d+)/,
     Firefox: /F(?:irefox|xiOS)\/(\d+)/,
-    Chrome: /Chr\w+\/(\d+)/,
+    Chrome: /(?:Chr\w+|CriOS)\/(\d+)/,
   };
   const all = Object.entries({ ...names, Safari: /Version\/(\d+)/ });
   const [name = "a browser", major = ""] =

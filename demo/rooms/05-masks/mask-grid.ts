@@ -54,6 +54,11 @@ export function maskGrid({ inspect, leave, paint }: Handlers) {
     put(row, col);
   });
   element.addEventListener("pointerleave", leave);
+  for (const type of ["pointerup", "pointercancel"]) {
+    addEventListener(type, () => {
+      stroke = undefined;
+    });
+  }
 
   function rebuild({ rows, cols }: MaskView): void {
     const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);

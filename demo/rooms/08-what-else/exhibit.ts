@@ -46,7 +46,7 @@ export interface Scene {
   readonly calls: readonly Call[];
   /** Draws it, with the kernel's numbers once they are there. */
   readonly show: (answers: readonly Answer[] | undefined) => Shown;
-  readonly programs?: () => Programs;
+  readonly programs: () => Programs;
 }
 
 export interface Exhibit {

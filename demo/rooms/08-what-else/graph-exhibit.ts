@@ -71,7 +71,9 @@ function sceneOf(state: WhatElseState, board: Board): Scene {
       const [answer] = answers ?? [];
       const weights = answer === undefined ? made : unstack(NODES, NODES, answer.weights.data);
       const after = answer === undefined || state.rounds === 0 ? last : unstack(NODES, 1, answer.output.data);
-      const stands = Math.ceil(board.at) === state.rounds ? board.at : state.rounds;
+      const stands = [board.at, board.goal].some((place) => Math.ceil(place) === state.rounds)
+        ? board.at
+        : state.rounds;
       board.show((place, width) => drawGraph({ state, edges, weights, before, after }, place, width), stands);
       const held = signed("at first", "", state.messages, NAMES, ["held"]);
       return {

@@ -88,7 +88,6 @@ function whatElseRoom(room: RoomContext<Scene, readonly Answer[], MatrixName>): 
 function codeOf(kind: "heed" | "torch") {
   const [program, tensor] = kind === "heed" ? [heedProgram, heedTensor] : [torchProgram, torchTensor];
   return ({ programs }: Scene): string => {
-    if (programs === undefined) return `${kind === "heed" ? "//" : "#"} ${shown?.agreed}\n`;
     const { about, tensors = {}, ...bodies } = programs();
     const [body, print] = bodies[kind];
     const begin = Object.entries(tensors).map(([name, [heads, shape]]) => tensor(name, heads, shape));

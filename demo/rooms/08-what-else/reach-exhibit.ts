@@ -4,7 +4,7 @@ import { boundSlider } from "../../src/ui/controls.js";
 import { h, heads, line, tableFrame } from "../../src/ui/dom.js";
 import { type ChartView, HeedChart } from "../../src/ui/heed-chart.js";
 import { whole } from "../../src/ui/numbers.js";
-import type { Exhibit } from "./exhibit.js";
+import type { Exhibit, Programs } from "./exhibit.js";
 import { DISTANCES, store, type WhatElseState } from "./state.js";
 
 interface Network {
@@ -58,9 +58,29 @@ export function reachExhibit(): Exhibit {
           agreed: "Nothing is computed here: steps follow from who is wired to whom.",
         };
       },
+      programs: () => programsOf(state.distance + 1),
     }),
   };
 }
+
+const programsOf = (count: number): Programs => ({
+  about: `One step of attention across ${count - 1} words: only the first word holds a 1, and it reaches the last word's output`,
+  heed: [
+    `const count = ${count};
+const zeros = { data: new Float32Array(count), shape: [1, 1, count, 1] };
+const v = { data: Float32Array.from({ length: count }, (_, word) => (word === 0 ? 1 : 0)), shape: [1, 1, count, 1] };
+const { output } = await heed.attention(zeros, zeros, v);`,
+    "output.data.at(-1), 1 / count",
+  ],
+  torch: [
+    `count = ${count}
+zeros = torch.zeros(1, 1, count, 1)
+v = torch.zeros(1, 1, count, 1)
+v[0, 0, 0] = 1
+output = F.scaled_dot_product_attention(zeros, zeros, v)`,
+    "output[0, 0, -1], 1 / count",
+  ],
+});
 
 function chartView({ distance, width }: WhatElseState): ChartView {
   return {

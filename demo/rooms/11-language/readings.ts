@@ -17,7 +17,7 @@ const MOST_KNOWN = 64;
 
 export class Readings {
   readonly #known = new Map<string, Reading>([[keyOf(recorded.question as Question), recorded.reading]]);
-  readonly #open = new Map<Kind, Inside>();
+  readonly #open = new Map<Kind, Promise<Inside>>();
 
   find(question: Question): Reading | undefined {
     return this.#known.get(keyOf(question));
@@ -25,9 +25,15 @@ export class Readings {
 
   async read(question: Question, engine: Engine): Promise<void> {
     const { kind, ids, asked, off } = question;
-    const inside = this.#open.get(kind) ?? (await open(kind, engine));
-    this.#open.set(kind, inside);
-    const reading = await inside.read(ids, asked, off);
+    const opened = this.#open.get(kind) ?? open(kind, engine);
+    this.#open.set(kind, opened);
+    const reading = await opened
+      .then((inside) => inside.read(ids, asked, off))
+      .catch((error: unknown) => {
+        // Next time with a new one.
+        this.#open.delete(kind);
+        throw error;
+      });
     const [oldest] = this.#known.keys();
     if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(keyOf(question), reading);

@@ -27,7 +27,9 @@ function explainWeight(scene: BringScene, made: Row, { row, col }: Cell, answer?
   const { cells, source } = scene;
   const { weights } = made;
   const result = weights[col] ?? Number.NaN;
-  const kernel = answer && at(answer.weights, row - cells.top, col - cells.left);
+  const [y, x] = [row - cells.top, col - cells.left];
+  const isComputed = answer !== undefined && x >= 0 && x < answer.weights.cols;
+  const kernel = isComputed ? at(answer.weights, y, x) : undefined;
   const strongest = strongestOf(weights, SHOWN_TERMS);
   const listed = strongest.includes(col) ? strongest : [...strongest.slice(0, -1), col];
   const terms = (figures: (key: number) => readonly string[]) =>

@@ -75,7 +75,8 @@ export function heedMap({ zoom, inspect, leave }: MapHandlers, first: BringScene
     const within = (at: number, count: number): number => Math.min(count - 1, Math.max(0, at));
     inspect(within(row + down * step, source.queries), within(col + right * step, source.keys), true);
   };
-  stage.addEventListener("click", (event) => inspectAt(event, true));
+  // The second click of two is part of a zoom: the window may have moved with the first.
+  stage.addEventListener("click", (event) => event.detail < 2 && inspectAt(event, true));
   stage.addEventListener("dblclick", tools[0][2]);
   stage.addEventListener("pointermove", (event) => inspectAt(event, false));
   stage.addEventListener("pointerleave", leave);

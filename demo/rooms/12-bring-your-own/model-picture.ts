@@ -23,7 +23,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
   let made: BringScene | undefined;
   let layers: readonly { readonly heads: HeedHeads; readonly glances: Glance[] }[] = [];
   let isSeen = false;
-  const grid = h("div", { class: "heads-rows", role: "group", "aria-label": "All heads, one row a layer" });
+  const frame = h("div");
   const work: LongWork = new LongWork({
     name: "Look again",
     look: "link",
@@ -51,7 +51,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
   const { element, say } = picture({
     name: "model",
     title: "Every head at a glance",
-    body: [grid, work.line()],
+    body: [frame, work.line()],
     data: () => ({
       state: store.state,
       heads: layers.flatMap(({ glances }, layer) => glances.map((glance, head) => ({ layer, head, ...glance }))),
@@ -67,7 +67,9 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
       return { heads, glances: [] };
     });
     const name = (layer: number): HTMLElement => h("span", { class: "heads-layer small-label" }, `layer ${layer + 1}`);
-    grid.replaceChildren(...layers.flatMap(({ heads }, layer) => [name(layer), heads]));
+    const all = { class: "heads-rows", role: "group", "aria-label": "All heads, one row a layer" };
+    const grid = h("div", all, ...layers.flatMap(({ heads }, layer) => [name(layer), heads]));
+    frame.replaceChildren(grid);
     grid.style.setProperty("--across", String(source.heads));
     grid.classList.toggle("many", source.layers > FEW_LAYERS);
     oneStop(grid, Array.from(grid.querySelectorAll("button")), source.heads);
@@ -77,7 +79,7 @@ export function modelPicture(store: BringStore, engine: Engine, first: BringScen
   function paint(layer: number): void {
     const { heads, glances } = layers[layer] ?? {};
     const [one] = glances ?? [];
-    if (heads === undefined || glances === undefined || one === undefined) return;
+    if (heads === undefined || one === undefined || glances?.length !== scene.source.heads) return;
     const levels = glances.flatMap(({ max }) => Array.from(max, (most) => levelOf(most, 1 / scene.source.keys) ** 2));
     heads.weights = { data: levels, shape: [glances.length, one.rows, one.cols] };
     caption();

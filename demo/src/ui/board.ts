@@ -145,6 +145,11 @@ export class Board {
     return this.#at;
   }
 
+  /** Where it stands, or goes to. */
+  get goal(): number {
+    return this.#goal;
+  }
+
   /** Shows something else, at the place where the scrubber stands unless `at` says another. */
   show(draw: Draw, at = this.#at): void {
     if (at !== this.#at) this.stop();

@@ -23,11 +23,13 @@ export class HeedPixels extends HTMLElement {
   #about = h("span");
   #canvas = h("canvas");
   #mark = h("span", { class: "pixel-mark", "aria-hidden": "true" });
+  /** For those who hear the page and walk with the keyboard. */
+  #spoken = h("span", { class: "spoken", role: "status" });
   #stage = h("div", { class: "pixels-stage", tabindex: 0, role: "application" }, this.#canvas, this.#mark);
 
   connectedCallback(): void {
     if (this.firstChild !== null) return;
-    this.append(h("p", { class: "pixels-caption" }, this.#title, " ", this.#about), this.#stage);
+    this.append(h("p", { class: "pixels-caption" }, this.#title, " ", this.#about), this.#stage, this.#spoken);
     this.#stage.addEventListener("pointerdown", (event) => this.#pointed(event));
     this.#stage.addEventListener("pointermove", (event) => {
       if (event.pointerType === "mouse" || event.buttons > 0) this.#pointed(event);
@@ -46,6 +48,7 @@ export class HeedPixels extends HTMLElement {
     const [left, top, edge] = [col, row, 1].map((pixels) => `${(100 * pixels) / size}%`);
     Object.assign(this.#mark.style, { insetInlineStart: left, top, width: edge, height: edge });
     const here = `row ${row + 1}, column ${col + 1}: ${figuresAt(view, cursor).join(", ")}`;
+    if (this.#stage.matches(":focus-visible")) this.#spoken.textContent = here;
     this.#stage.ariaLabel = `${view.title}, ${size} by ${size} pixels; ${here}`;
   }
 

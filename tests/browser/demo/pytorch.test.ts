@@ -86,7 +86,7 @@ const PLACES: Readonly<Partial<Record<Room, readonly string[]>>> = {
   order: ["none", "causal", "sinusoidal", "learned", "rope", "alibi", "relative"].map(
     (kind) => `#kind=${kind}&order=4.1.2.3.0`,
   ),
-  "what-else": ["", "#sharp=0.5", "#as=layer", "#as=set", "#as=graph", "#as=graph&rounds=3"],
+  "what-else": [...["", "#sharp=0.5", "#as=layer", "#as=set", "#as=graph", "#as=graph&rounds=3"], "#as=reach&n=8"],
   learning: ["", "#times=1"],
   language: [""],
 };
